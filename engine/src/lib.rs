@@ -47,8 +47,8 @@ pub use resource::{
     ResourceError, SentValue, ValueType, Values, Watching, Wish,
 };
 pub use runner::{
-    Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
-    attempt,
+    Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
+    SwapReport, attempt,
 };
 pub use state::{AppliedState, StateError, StateLocation};
 pub use target::{

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pkgres_engine::{
-    Action, Checked, Event, GraphBuilder, Input, NodeKey, NodeStatus, Outcome, Probe, Resource,
-    ResourceError, RunOptions, Runner, Status,
+    Action, CancelMode, Checked, Event, GraphBuilder, Input, NodeKey, NodeStatus, Outcome, Probe,
+    Resource, ResourceError, RunOptions, Runner, Status,
 };
 use pkgres_manifest::{MetaParameters, Polling, RateLimit, ResourceId, Retries};
 
@@ -62,8 +62,8 @@ impl Run {
         while let Some(action) = self.runner.next_action() {
             match action {
                 Action::Attempt { node, id, .. } => self.running.push((id, node)),
-                Action::Cancel { node, kill } => {
-                    assert!(kill, "it took too long");
+                Action::Cancel { node, how } => {
+                    assert_eq!(how, CancelMode::Kill, "it took too long");
                     self.killed.push(node);
                 }
                 _ => {}

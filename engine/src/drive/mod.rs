@@ -12,7 +12,8 @@ use pkgres_manifest::ResourceId;
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, ResourceError, Values, Watching};
 use crate::runner::{
-    Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
+    Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
+    SwapReport,
 };
 use crate::state::{AppliedState, StateError};
 use crate::target::{Cancellation, GRACE, Target};
@@ -393,12 +394,11 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     cancellation,
                 });
             }
-            Action::Cancel { node, kill } => {
+            Action::Cancel { node, how } => {
                 if let Some(cancellation) = self.cancellations.get(&node) {
-                    if kill {
-                        cancellation.kill();
-                    } else {
-                        cancellation.interrupt();
+                    match how {
+                        CancelMode::Interrupt => cancellation.interrupt(),
+                        CancelMode::Kill => cancellation.kill(),
                     }
                 }
             }

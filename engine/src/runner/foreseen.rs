@@ -14,7 +14,7 @@ impl Runner {
             return foreseen;
         }
         for account in &self.pending_accounts {
-            let Some(differences) = &self.nodes[*account].pending else {
+            let Some(differences) = self.nodes[*account].pending() else {
                 continue;
             };
             if !self.graph.is_before(*account, node) {
@@ -30,7 +30,7 @@ impl Runner {
 
     /// Takes note of a node that would be changed, if it is a user or group that would get another number.
     pub(super) fn note_pending_account(&mut self, node: usize) {
-        let mut differences = self.nodes[node].pending.iter().flatten();
+        let mut differences = self.nodes[node].pending().into_iter().flatten();
         if !differences.any(|it| it.property == NUMBER && it.is.is_some()) {
             return;
         }

@@ -29,7 +29,7 @@ use pkgres_manifest::ResourceId;
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource, ResourceError};
 use flapping::LatestChanges;
-use node_state::{NodeState, Observed, Phase};
+use node_state::{LastResult, NodeState, Observed, Phase};
 use semaphores::Semaphores;
 use verification::Verification;
 
@@ -117,11 +117,32 @@ pub enum Action {
     Cancel {
         /// The node.
         node: NodeKey,
-        /// Whether to kill.
-        kill: bool,
+        /// How.
+        how: CancelMode,
     },
     /// Another graph has replaced the one before.
     Replaced(SwapReport),
+}
+
+/// How a running attempt is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelMode {
+    /// Its commands are asked to end.
+    Interrupt,
+    /// Its commands are killed.
+    Kill,
+}
+
+/// How far the user has interrupted a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Interruption {
+    None,
+    /// The run waits for what is running.
+    Waiting,
+    /// What is running is asked to end.
+    Ending,
+    /// What is running is killed.
+    Killing,
 }
 
 /// The state of a run as a whole.
@@ -203,7 +224,7 @@ pub struct Runner {
     pending_accounts: BTreeSet<usize>,
     semaphores: Semaphores,
     actions: VecDeque<Action>,
-    interrupts: u8,
+    interruption: Interruption,
     next_graph: Option<Graph>,
     /// The times at which nodes have to be looked at again.
     alarms: BTreeSet<(Duration, usize)>,
@@ -246,7 +267,7 @@ impl Runner {
             pending_accounts: BTreeSet::new(),
             semaphores: Semaphores::default(),
             actions: VecDeque::new(),
-            interrupts: 0,
+            interruption: Interruption::None,
             next_graph: None,
             alarms: BTreeSet::new(),
             is_settled: false,
@@ -266,7 +287,7 @@ impl Runner {
         match event {
             Event::Finished(key, outcome) => {
                 if let Some(node) = self.running_node(key) {
-                    self.finished(node, outcome);
+                    self.on_attempt_end(node, outcome);
                 }
             }
             Event::Changed(keys) => {
@@ -281,8 +302,8 @@ impl Runner {
                     self.may_have_changed(node);
                 }
             }
-            Event::NotWatched(key) => self.not_watched(key, Observed::Polled),
-            Event::WatchedInPart(key) => self.not_watched(key, Observed::UntilInOrder),
+            Event::NotWatched(key) => self.set_observed(key, Observed::Polled),
+            Event::WatchedInPart(key) => self.set_observed(key, Observed::UntilInOrder),
             Event::Interrupt => self.interrupt(),
             Event::Replace(graph) => self.next_graph = Some(graph),
             Event::Time => {}
@@ -314,13 +335,18 @@ impl Runner {
 
     /// The state of the run.
     pub fn status(&self) -> Status {
-        if self.interrupts > 0 && (self.running == 0 || self.interrupts > 2) {
+        let is_over = match self.interruption {
+            Interruption::None => false,
+            Interruption::Waiting | Interruption::Ending => self.running == 0,
+            Interruption::Killing => true,
+        };
+        if is_over {
             return Status::Interrupted;
         }
         if !self.is_settled || self.now < self.quiet_since + self.options.converged_timeout {
             return Status::Working;
         }
-        if self.nodes.iter().all(|node| node.failure.is_none()) {
+        if self.nodes.iter().all(|node| !node.has_failed()) {
             Status::Converged
         } else {
             Status::Failed
@@ -336,33 +362,33 @@ impl Runner {
     pub fn nodes(&self) -> impl Iterator<Item = (&ResourceId, NodeStatus)> {
         let failed_before = self.failed_before();
         self.nodes.iter().enumerate().map(move |(number, node)| {
-            let id = &self.graph.nodes()[number].id;
-            let status = match (&node.phase, &node.failure) {
-                (_, Some(failure)) => NodeStatus::Failed(failure.clone()),
+            let id_of = |number: usize| self.graph.nodes()[number].id.clone();
+            let blocked = failed_before[number].map(|failed| NodeStatus::Blocked(id_of(failed)));
+            let status = match (&node.phase, &node.result) {
+                (_, LastResult::Failed(failure)) => NodeStatus::Failed(failure.clone()),
                 (Phase::Running { .. }, _) => NodeStatus::Running,
-                (Phase::Dirty, None) => match (failed_before[number], &node.last_error) {
-                    (Some(failed), _) => NodeStatus::Blocked(self.graph.nodes()[failed].id.clone()),
-                    (None, Some(error)) => NodeStatus::Retrying(error.clone()),
-                    (None, None) if node.is_cancelled => NodeStatus::Cancelled,
-                    (None, None) => NodeStatus::Waiting,
-                },
-                (Phase::Clean, None) => match (&node.pending, &node.deferred, &node.unknown) {
-                    (Some(differences), ..) => NodeStatus::Pending(differences.clone()),
-                    (None, Some((before, reason)), _) => match failed_before[number] {
-                        // What it waits for has to be checked again, which it never will be.
-                        Some(failed) if self.nodes[*before].phase == Phase::Dirty => {
-                            NodeStatus::Blocked(self.graph.nodes()[failed].id.clone())
-                        }
-                        _ => {
-                            let before = self.graph.nodes()[*before].id.clone();
-                            NodeStatus::Deferred(before, reason.clone())
-                        }
-                    },
-                    (None, None, Some(reason)) => NodeStatus::Unknown(reason.clone()),
-                    (None, None, None) => NodeStatus::InOrder,
-                },
+                (Phase::Dirty, result) => blocked.unwrap_or_else(|| match result {
+                    LastResult::Retrying(error) => NodeStatus::Retrying(error.clone()),
+                    LastResult::Cancelled => NodeStatus::Cancelled,
+                    _ => NodeStatus::Waiting,
+                }),
+                (Phase::Clean, LastResult::Pending(differences)) => {
+                    NodeStatus::Pending(differences.clone())
+                }
+                // What it waits for has to be checked again, which it may never be.
+                (Phase::Clean, LastResult::Deferred { before, reason }) => blocked
+                    .filter(|_| self.nodes[*before].phase == Phase::Dirty)
+                    .unwrap_or_else(|| NodeStatus::Deferred(id_of(*before), reason.clone())),
+                (Phase::Clean, LastResult::Unknown(reason)) => NodeStatus::Unknown(reason.clone()),
+                (
+                    Phase::Clean,
+                    LastResult::None
+                    | LastResult::InOrder
+                    | LastResult::Cancelled
+                    | LastResult::Retrying(_),
+                ) => NodeStatus::InOrder,
             };
-            (id, status)
+            (&self.graph.nodes()[number].id, status)
         })
     }
 
@@ -441,7 +467,7 @@ impl Runner {
     /// A failed node before each node, directly or not.
     fn failed_before(&self) -> Vec<Option<usize>> {
         let mut before = vec![None; self.nodes.len()];
-        let failed = (0..self.nodes.len()).filter(|node| self.nodes[*node].failure.is_some());
+        let failed = (0..self.nodes.len()).filter(|node| self.nodes[*node].has_failed());
         for first in failed {
             let mut open = vec![first];
             while let Some(node) = open.pop() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::NodeKey;
 use super::rate_limit::Bucket;
+use crate::graph::Node;
 use crate::resource::{Difference, Values};
 
 /// The pause after which an event gives a node that has failed for good another chance. It is doubled each time, up to
@@ -40,10 +41,13 @@ pub(super) enum Observed {
     Never,
     /// It is watched.
     Watched,
-    /// It cannot be watched, so that it is checked from time to time.
+    /// It cannot be watched, so it is checked from time to time.
     Polled,
-    /// It is also checked from time to time until it is in order, and will be watched anew then.
+    /// Only part of it can be watched until it is in order: until then it is also checked from time to time, and then it
+    /// is watched again.
     UntilInOrder,
+    /// It was in order when it was watched the second time.
+    WatchedAgain,
 }
 
 impl Observed {
@@ -117,57 +121,76 @@ impl Undone {
     }
 }
 
+/// What the last attempt at a node found.
+#[derive(Debug)]
+pub(super) enum LastResult {
+    /// There was no attempt, or its result does not count any more.
+    None,
+    InOrder,
+    /// What differs; it may not be changed.
+    Pending(Vec<Difference>),
+    /// Why it is not known whether all of it is in order.
+    Unknown(String),
+    /// Why it cannot be in order without a node before it, which is not changed in this run.
+    Deferred {
+        before: usize,
+        reason: String,
+    },
+    /// The user ended it.
+    Cancelled,
+    /// Why it failed, while other attempts are left.
+    Retrying(String),
+    /// Why it failed for good.
+    Failed(String),
+}
+
+/// The time limit of the running attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timeout {
+    None,
+    At(Duration),
+    /// The attempt was cancelled because it took too long.
+    Passed,
+}
+
+/// When something happens to a node without an event.
+#[derive(Debug)]
+pub(super) struct Timers {
+    /// The time before which it does not start.
+    pub(super) not_before: Duration,
+    /// Whether `not_before` is the pause before another chance after it failed for good.
+    pub(super) delays_chance: bool,
+    /// The time at which it has to be checked again.
+    pub(super) poll_at: Option<Duration>,
+    pub(super) timeout: Timeout,
+    /// When it is tried again although it has failed for good, and why.
+    pub(super) chance_at: Option<(Duration, Cause)>,
+}
+
 /// The state of a node.
-// They are independent facts about it.
-#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug)]
 pub(super) struct NodeState {
     pub(super) key: NodeKey,
     pub(super) phase: Phase,
-    /// Why it failed for good.
-    pub(super) failure: Option<String>,
-    /// Why the last attempt failed, while others are left.
-    pub(super) last_error: Option<String>,
-    /// What differs, if it may not be changed.
-    pub(super) pending: Option<Vec<Difference>>,
-    /// Why it is not known whether all of it is in order.
-    pub(super) unknown: Option<String>,
-    /// A node before it that is not changed in this run, and why it cannot be in order without that.
-    pub(super) deferred: Option<(usize, String)>,
+    pub(super) result: LastResult,
+    pub(super) timers: Timers,
+    pub(super) observed: Observed,
+    /// Why it has to be checked.
+    pub(super) cause: Cause,
     /// Whether a change was begun that those which it notifies do not know of yet.
     pub(super) is_changed: bool,
-    /// Whether its last attempt was cancelled by the user.
-    pub(super) is_cancelled: bool,
-    /// How often it has failed for good since it was in order.
-    pub(super) failures: Failures,
-    /// When it is tried again although it has failed for good, and why.
-    pub(super) chance_at: Option<(Duration, Cause)>,
-    /// Whether it waits for a pause before another chance.
-    pub(super) has_delayed_chance: bool,
-    /// Its changes in a row that were undone.
-    pub(super) undone: Undone,
     /// Whether a resource that notifies it was changed.
     pub(super) refresh: bool,
+    /// How often it has failed for good since it was in order.
+    pub(super) failures: Failures,
+    /// Its changes in a row that were undone.
+    pub(super) undone: Undone,
+    /// The failed attempts so far.
+    pub(super) attempts: u32,
     /// The values that it received, by property.
     pub(super) received: Values,
     /// The values that it sent last.
     pub(super) sent: Values,
-    /// The failed attempts so far.
-    pub(super) attempts: u32,
-    /// The time before which it does not start.
-    pub(super) not_before: Duration,
-    /// The time at which it has to be checked again.
-    pub(super) poll_at: Option<Duration>,
-    /// The time at which a running attempt is cancelled.
-    pub(super) timeout_at: Option<Duration>,
-    /// Whether the running attempt was cancelled because it took too long.
-    pub(super) is_timed_out: bool,
-    /// How it is found out that it may have changed.
-    pub(super) observed: Observed,
-    /// Whether it was watched once more since it was in order.
-    pub(super) is_watched_anew: bool,
-    /// Why it has to be checked.
-    pub(super) cause: Cause,
     /// The number of its last attempt, in the order in which attempts of the run ended.
     pub(super) checked_at: u64,
     /// The number of the last attempt that changed it; 0 if none did.
@@ -181,13 +204,76 @@ pub(super) struct NodeState {
 }
 
 impl NodeState {
+    /// The state of a node that was not checked. What is hidden is never checked.
+    pub(super) fn new(key: NodeKey, node: &Node, now: Duration) -> Self {
+        let phase = if node.meta.hidden {
+            Phase::Clean
+        } else {
+            Phase::Dirty
+        };
+        Self {
+            key,
+            phase,
+            result: LastResult::None,
+            timers: Timers {
+                not_before: now,
+                delays_chance: false,
+                poll_at: None,
+                timeout: Timeout::None,
+                chance_at: None,
+            },
+            observed: Observed::Never,
+            cause: Cause::First,
+            is_changed: false,
+            refresh: false,
+            failures: Failures::default(),
+            undone: Undone::default(),
+            attempts: 0,
+            received: Values::new(),
+            sent: Values::new(),
+            checked_at: 0,
+            changed_at: 0,
+            bucket: node.meta.limit.map(|limit| Bucket::new(limit, now)),
+            blocked: 0,
+            is_open: false,
+        }
+    }
+
+    /// Why it failed for good.
+    pub(super) fn failure(&self) -> Option<&str> {
+        match &self.result {
+            LastResult::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure().is_some()
+    }
+
+    /// What differs, if it may not be changed.
+    pub(super) fn pending(&self) -> Option<&[Difference]> {
+        match &self.result {
+            LastResult::Pending(differences) => Some(differences),
+            _ => None,
+        }
+    }
+
+    /// The node before it without which it cannot be in order, and which is not changed in this run.
+    pub(super) fn deferred_behind(&self) -> Option<usize> {
+        match self.result {
+            LastResult::Deferred { before, .. } => Some(before),
+            _ => None,
+        }
+    }
+
     /// Whether it is not in the wanted state, because this run does not change it, or something before it.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.pending.is_some() || self.deferred.is_some()
+        self.pending().is_some() || self.deferred_behind().is_some()
     }
 
     /// Whether the node itself is in order, as far as is known.
     pub(super) fn is_in_order(&self) -> bool {
-        self.phase == Phase::Clean && self.failure.is_none()
+        self.phase == Phase::Clean && !self.has_failed()
     }
 }

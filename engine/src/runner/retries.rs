@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::Runner;
-use super::node_state::{Cause, Failures, NodeState, Phase};
+use super::node_state::{Cause, Failures, LastResult, NodeState, Phase};
 
 impl NodeState {
     /// It is in order, so that what failed before does not count.
@@ -26,7 +26,7 @@ impl Runner {
             return;
         }
         let state = &mut self.nodes[node];
-        if state.failure.is_some() {
+        if state.has_failed() {
             if self.options.watch {
                 let at = state.failures.next_chance();
                 self.give_chance(node, Cause::Noticed, at);
@@ -38,7 +38,7 @@ impl Runner {
             Phase::Dirty => {}
             Phase::Clean => {
                 if let Some(bucket) = &mut state.bucket {
-                    state.not_before = state.not_before.max(bucket.take(self.now));
+                    state.timers.not_before = state.timers.not_before.max(bucket.take(self.now));
                 }
                 self.make_dirty(node, Cause::Noticed);
             }
@@ -50,11 +50,11 @@ impl Runner {
     pub(super) fn give_chance_behind_change(&mut self, node: usize) {
         let state = &mut self.nodes[node];
         let failures = &state.failures;
-        if state.failure.is_none() {
-            if state.has_delayed_chance && failures.times <= 1 {
+        if !state.has_failed() {
+            if state.timers.delays_chance && failures.times <= 1 {
                 // It waits for a pause that the change makes needless.
-                state.has_delayed_chance = false;
-                state.not_before = self.now;
+                state.timers.delays_chance = false;
+                state.timers.not_before = self.now;
                 self.delayed.remove(&node);
                 self.update_open(node);
             }
@@ -73,8 +73,11 @@ impl Runner {
         let state = &mut self.nodes[node];
         if state.failures.is_hopeless() && at > self.now {
             // It counts as failed until then.
-            let at = state.chance_at.map_or(at, |(before, _)| before.min(at));
-            state.chance_at = Some((at, cause));
+            let at = state
+                .timers
+                .chance_at
+                .map_or(at, |(before, _)| before.min(at));
+            state.timers.chance_at = Some((at, cause));
             self.alarms.insert((at, node));
             return;
         }
@@ -85,13 +88,16 @@ impl Runner {
     pub(super) fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
         let now = self.now;
         let state = &mut self.nodes[node];
-        state.chance_at = None;
-        state.has_delayed_chance = not_before > now;
-        state.last_error = state.failure.take();
+        state.timers.chance_at = None;
+        state.timers.delays_chance = not_before > now;
+        state.result = match std::mem::replace(&mut state.result, LastResult::None) {
+            LastResult::Failed(error) => LastResult::Retrying(error),
+            result => result,
+        };
         state.attempts = 0;
         state.phase = Phase::Dirty;
         state.cause = cause;
-        state.not_before = state.not_before.max(not_before);
+        state.timers.not_before = state.timers.not_before.max(not_before);
         self.update_open(node);
     }
 }

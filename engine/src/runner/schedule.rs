@@ -7,8 +7,8 @@ use pkgres_manifest::{Polling, Retries};
 
 use super::attempt::Outcome;
 use super::flapping::BeforeAttempt;
-use super::node_state::{Cause, Observed, Phase};
-use super::{Action, NodeKey, Runner};
+use super::node_state::{Cause, LastResult, NodeState, Observed, Phase, Timeout};
+use super::{Action, CancelMode, Interruption, NodeKey, Runner};
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
 use crate::target::TargetError;
 
@@ -22,7 +22,7 @@ impl Runner {
     /// A node has to be checked.
     pub(super) fn make_dirty(&mut self, node: usize, cause: Cause) {
         let state = &mut self.nodes[node];
-        if self.graph.nodes()[node].meta.hidden || state.failure.is_some() {
+        if self.graph.nodes()[node].meta.hidden || state.has_failed() {
             return;
         }
         match &mut state.phase {
@@ -42,7 +42,7 @@ impl Runner {
         while let Some(node) = stack.pop() {
             let state = &mut self.nodes[node];
             let is_open = !state.is_in_order() || state.blocked > 0;
-            if state.phase == Phase::Dirty && state.failure.is_none() && state.blocked == 0 {
+            if state.phase == Phase::Dirty && !state.has_failed() && state.blocked == 0 {
                 self.ready.insert(node);
             }
             if is_open == state.is_open {
@@ -64,7 +64,7 @@ impl Runner {
 
     /// Starts what can start.
     pub(super) fn start_ready(&mut self) {
-        if self.interrupts > 0 || self.next_graph.is_some() {
+        if self.interruption > Interruption::None || self.next_graph.is_some() {
             return;
         }
         let mut next = 0;
@@ -73,13 +73,13 @@ impl Runner {
         {
             next = node + 1;
             let state = &self.nodes[node];
-            let waits = state.phase != Phase::Dirty || state.failure.is_some() || state.blocked > 0;
+            let waits = state.phase != Phase::Dirty || state.has_failed() || state.blocked > 0;
             if waits {
                 self.ready.remove(&node);
                 continue;
             }
-            if state.not_before > self.now {
-                self.alarms.insert((state.not_before, node));
+            if state.timers.not_before > self.now {
+                self.alarms.insert((state.timers.not_before, node));
                 self.ready.remove(&node);
                 self.delayed.insert(node);
                 continue;
@@ -103,13 +103,15 @@ impl Runner {
             again: false,
             refresh,
         };
-        state.poll_at = None;
-        state.is_timed_out = false;
-        state.is_cancelled = false;
-        state.has_delayed_chance = false;
-        state.timeout_at = in_graph.meta.timeout.map(|timeout| now + timeout);
-        if let Some(at) = state.timeout_at {
-            self.alarms.insert((at, node));
+        state.timers.poll_at = None;
+        if matches!(state.result, LastResult::Cancelled) {
+            state.result = LastResult::None;
+        }
+        state.timers.delays_chance = false;
+        state.timers.timeout = Timeout::None;
+        if let Some(timeout) = in_graph.meta.timeout {
+            state.timers.timeout = Timeout::At(now + timeout);
+            self.alarms.insert((now + timeout, node));
         }
         let watches = self.options.watch && in_graph.meta.poll == Polling::Watch;
         if watches && state.observed == Observed::Never {
@@ -150,8 +152,7 @@ impl Runner {
         let awaited = missing.map(|receipt| {
             let sender = self.graph.number_of(&receipt.from);
             let sender = sender.map(|sender| &self.nodes[sender]);
-            let is_pending =
-                sender.is_some_and(|sender| sender.pending.is_some() || sender.deferred.is_some());
+            let is_pending = sender.is_some_and(NodeState::is_unchanged);
             let awaited = Awaited {
                 from: receipt.from.clone(),
                 value: receipt.value.clone(),
@@ -168,7 +169,7 @@ impl Runner {
     }
 
     /// A running attempt has ended.
-    pub(super) fn finished(&mut self, node: usize, outcome: Outcome) {
+    pub(super) fn on_attempt_end(&mut self, node: usize, outcome: Outcome) {
         self.running -= 1;
         self.semaphores
             .give_back(&self.graph.nodes()[node].meta.semaphores);
@@ -184,7 +185,7 @@ impl Runner {
         );
         state.refresh |= refresh && !is_success;
         if state.cause == Cause::Verified {
-            self.verified(node, outcome);
+            self.on_verification_end(node, outcome);
             return;
         }
         let before = BeforeAttempt::of(state);
@@ -195,58 +196,57 @@ impl Runner {
         if is_change {
             state.changed_at = self.ended;
         }
-        state.timeout_at = None;
+        let is_timed_out = state.timers.timeout == Timeout::Passed;
+        state.timers.timeout = Timeout::None;
         state.phase = Phase::Clean;
-        state.unknown = None;
-        state.deferred = None;
         match outcome {
             Outcome::InOrder(values) => {
                 // A change that was begun before is finished now.
                 let is_changed = std::mem::take(&mut state.is_changed);
-                self.succeeded(node, &values);
+                self.mark_in_order(node, &values);
                 if is_changed {
-                    self.tell_successors(node);
+                    self.notify_successors(node);
                 }
             }
             Outcome::Kept(reason) => {
                 if self.unchanged_before(node).is_some() {
-                    self.failed(node, &ResourceError::Unknown(reason));
+                    self.handle_error(node, &ResourceError::Unknown(reason), is_timed_out);
                 } else {
-                    self.succeeded(node, &Values::new());
+                    self.mark_in_order(node, &Values::new());
                 }
             }
             Outcome::Changed(_, values) => {
                 state.is_changed = false;
-                self.succeeded(node, &values);
-                self.tell_successors(node);
+                self.mark_in_order(node, &values);
+                self.notify_successors(node);
                 if let Some(reason) = self.note_change(node) {
-                    self.given_up(node, reason);
+                    self.fail_for_good(node, reason);
                 }
             }
-            Outcome::Pending(differences) => self.is_pending(node, differences),
+            Outcome::Pending(differences) => self.record_pending(node, differences),
             Outcome::Impossible(differences, error) => {
                 // What comes before it may make it possible.
                 if self.remedy_before(node, &error).is_some() {
-                    self.is_pending(node, differences);
+                    self.record_pending(node, differences);
                 } else {
-                    self.failed(node, &error);
+                    self.handle_error(node, &error, is_timed_out);
                 }
             }
             Outcome::Unfinished(_, error) => {
                 state.is_changed = true;
                 self.note_change_in_part(node);
-                self.failed(node, &error);
+                self.handle_error(node, &error, is_timed_out);
             }
-            Outcome::Failed(error) => self.failed(node, &error),
+            Outcome::Failed(error) => self.handle_error(node, &error, is_timed_out),
         }
         if was_unchanged && !self.nodes[node].is_unchanged() {
             self.wake_deferred(node);
         }
         self.note_end(node, before, is_change);
         if is_success {
-            self.watch_anew(node);
+            self.watch_again(node);
         }
-        if again && self.nodes[node].failure.is_some() {
+        if again && self.nodes[node].has_failed() {
             self.may_have_changed(node);
         } else if again {
             self.make_dirty(node, Cause::Noticed);
@@ -255,10 +255,9 @@ impl Runner {
         self.update_open(node);
     }
 
-    fn is_pending(&mut self, node: usize, differences: Vec<Difference>) {
+    fn record_pending(&mut self, node: usize, differences: Vec<Difference>) {
         let state = &mut self.nodes[node];
-        state.pending = Some(differences);
-        state.last_error = None;
+        state.result = LastResult::Pending(differences);
         state.forgive();
         self.note_pending_account(node);
         if self.options.noop {
@@ -267,10 +266,9 @@ impl Runner {
         }
     }
 
-    fn succeeded(&mut self, node: usize, values: &Values) {
+    fn mark_in_order(&mut self, node: usize, values: &Values) {
         let state = &mut self.nodes[node];
-        state.pending = None;
-        state.last_error = None;
+        state.result = LastResult::InOrder;
         state.forgive();
         if self.graph.nodes()[node].meta.retry_reset {
             state.attempts = 0;
@@ -282,8 +280,7 @@ impl Runner {
     /// A node is changed now, or fails, so that those which wait for that have to be looked at.
     fn wake_deferred(&mut self, node: usize) {
         for other in 0..self.nodes.len() {
-            let before = self.nodes[other].deferred.as_ref();
-            if before.is_some_and(|(before, _)| *before == node) {
+            if self.nodes[other].deferred_behind() == Some(node) {
                 self.make_dirty(other, Cause::Noticed);
             }
         }
@@ -313,13 +310,15 @@ impl Runner {
 
     /// A node was changed: this refreshes what it notifies, and gives what failed or was deferred behind it another
     /// chance, as what was wrong may have been the reason. So does an attempt that runs: it may have been too early.
-    fn tell_successors(&mut self, node: usize) {
+    fn notify_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
             let state = &self.nodes[edge.to];
-            if state.failure.is_some() || state.has_delayed_chance {
+            if state.has_failed() || state.timers.delays_chance {
                 self.give_chance_behind_change(edge.to);
-            } else if state.deferred.is_some() || matches!(state.phase, Phase::Running { .. }) {
+            } else if state.deferred_behind().is_some()
+                || matches!(state.phase, Phase::Running { .. })
+            {
                 self.make_dirty(edge.to, Cause::Noticed);
             }
         }
@@ -336,84 +335,86 @@ impl Runner {
         }
     }
 
-    fn failed(&mut self, node: usize, error: &ResourceError) {
-        // What is reversed comes before anything new, so that nothing goes on without it.
-        let is_reversal = self.graph.nodes()[node].is_reversal;
-        // What was changed in part has failed, whatever it would wait for.
-        let is_changed = self.nodes[node].is_changed;
-        let before = self
-            .remedy_before(node, error)
-            .filter(|_| !is_reversal && !is_changed);
-        let meta = &self.graph.nodes()[node].meta;
-        let state = &mut self.nodes[node];
-        state.pending = None;
+    /// An attempt ended with an error: another one is made, if there is one left, unless this says something else about
+    /// the node.
+    fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
         if let ResourceError::Unknown(reason) = error {
-            state.unknown = Some(reason.clone());
-            state.last_error = None;
+            self.nodes[node].result = LastResult::Unknown(reason.clone());
             return;
         }
+        // What is reversed comes before anything new, so that nothing goes on without it. What was changed in part has
+        // failed, whatever it would wait for.
+        let is_final = self.graph.nodes()[node].is_reversal || self.nodes[node].is_changed;
+        let before = if is_final {
+            None
+        } else {
+            self.remedy_before(node, error)
+        };
+        let meta = &self.graph.nodes()[node].meta;
+        let state = &mut self.nodes[node];
         state.phase = Phase::Dirty;
         state.cause = Cause::Retried;
-        let is_cancelled = matches!(error, ResourceError::Target(TargetError::Cancelled));
-        let message = if state.is_timed_out {
+        let message = if is_timed_out {
             let timeout = meta.timeout.unwrap_or_default().as_secs_f64();
             format!("it did not end in {timeout} s")
+        } else if matches!(error, ResourceError::Target(TargetError::Cancelled)) {
+            // What the user ended has not failed. Why an earlier attempt failed says more.
+            if !matches!(state.result, LastResult::Retrying(_)) {
+                state.result = LastResult::Cancelled;
+            }
+            return;
         } else {
             error.to_string()
         };
-        // What the user ended has not failed.
-        if is_cancelled && !state.is_timed_out {
-            state.is_cancelled = true;
-            return;
-        }
         state.attempts = state.attempts.saturating_add(1);
         match meta.retry {
             Retries::Times(times) if state.attempts > times => {
-                state.last_error = None;
                 if let Some(before) = before {
                     state.phase = Phase::Clean;
-                    state.deferred = Some((before, message));
+                    state.result = LastResult::Deferred {
+                        before,
+                        reason: message,
+                    };
                     return;
                 }
-                self.given_up(node, message);
+                self.fail_for_good(node, message);
             }
             _ => {
-                state.last_error = Some(message);
-                state.not_before = state.not_before.max(self.now + meta.delay);
+                state.result = LastResult::Retrying(message);
+                let timers = &mut state.timers;
+                timers.not_before = timers.not_before.max(self.now + meta.delay);
             }
         }
     }
 
     /// A node has failed for good.
-    pub(super) fn given_up(&mut self, node: usize, message: String) {
+    pub(super) fn fail_for_good(&mut self, node: usize, message: String) {
         let state = &mut self.nodes[node];
         state.phase = Phase::Dirty;
         state.cause = Cause::Retried;
-        state.failure = Some(message);
+        state.result = LastResult::Failed(message);
         state.failures.add(self.now);
     }
 
     /// A node is not watched as a whole.
-    pub(super) fn not_watched(&mut self, key: NodeKey, observed: Observed) {
+    pub(super) fn set_observed(&mut self, key: NodeKey, observed: Observed) {
         if let Some(node) = self.by_key.get(&key).copied() {
             let state = &mut self.nodes[node];
             // What is in order and still does not say what to watch never will.
-            state.observed = if state.is_watched_anew {
-                Observed::Polled
-            } else {
-                observed
+            state.observed = match state.observed {
+                Observed::WatchedAgain | Observed::Polled => Observed::Polled,
+                Observed::Never | Observed::Watched | Observed::UntilInOrder => observed,
             };
             self.set_poll(node);
         }
     }
 
     /// Watches a node that is in order, if only part of it could be watched before. It is checked again, because it may have
-    /// changed before it was watched.
-    fn watch_anew(&mut self, node: usize) {
+    /// changed before that.
+    fn watch_again(&mut self, node: usize) {
         let state = &mut self.nodes[node];
         if state.observed == Observed::UntilInOrder {
-            state.observed = Observed::Watched;
-            state.is_watched_anew = true;
+            state.observed = Observed::WatchedAgain;
             let resource = self.graph.nodes()[node].resource.clone();
             self.actions.push_back(Action::Watch(state.key, resource));
             self.make_dirty(node, Cause::Noticed);
@@ -423,7 +424,7 @@ impl Runner {
     /// Decides when a node that was checked is checked again.
     pub(super) fn set_poll(&mut self, node: usize) {
         let state = &mut self.nodes[node];
-        let is_settled = state.phase == Phase::Clean || state.failure.is_some();
+        let is_settled = state.phase == Phase::Clean || state.has_failed();
         if !is_settled || !self.options.watch || self.graph.nodes()[node].meta.hidden {
             return;
         }
@@ -434,8 +435,8 @@ impl Runner {
         };
         // A pause of zero would never let the graph converge.
         let pause = pause.map(|pause| pause.max(Duration::from_millis(1)));
-        state.poll_at = pause.map(|pause| self.now + pause);
-        if let Some(at) = state.poll_at {
+        state.timers.poll_at = pause.map(|pause| self.now + pause);
+        if let Some(at) = state.timers.poll_at {
             self.alarms.insert((at, node));
         }
     }
@@ -450,26 +451,27 @@ impl Runner {
             let Some(state) = self.nodes.get_mut(node) else {
                 continue;
             };
-            if state.poll_at.is_some_and(|at| at <= self.now) {
-                state.poll_at = None;
-                if state.failure.is_some() {
+            if state.timers.poll_at.is_some_and(|at| at <= self.now) {
+                state.timers.poll_at = None;
+                if state.has_failed() {
                     self.try_again(node, Cause::Polled, self.now);
                 } else {
                     self.make_dirty(node, Cause::Polled);
                 }
                 continue;
             }
-            if let Some((at, cause)) = state.chance_at
+            if let Some((at, cause)) = state.timers.chance_at
                 && at <= self.now
             {
                 self.try_again(node, cause, self.now);
                 continue;
             }
-            if state.timeout_at.is_some_and(|at| at <= self.now) {
-                state.timeout_at = None;
-                state.is_timed_out = true;
-                let node = state.key;
-                self.actions.push_back(Action::Cancel { node, kill: true });
+            if let Timeout::At(at) = state.timers.timeout
+                && at <= self.now
+            {
+                state.timers.timeout = Timeout::Passed;
+                let (node, how) = (state.key, CancelMode::Kill);
+                self.actions.push_back(Action::Cancel { node, how });
                 continue;
             }
             self.update_open(node);
@@ -477,15 +479,21 @@ impl Runner {
     }
 
     pub(super) fn interrupt(&mut self) {
-        self.interrupts = self.interrupts.saturating_add(1);
-        if self.interrupts == 1 {
+        let (interruption, how) = match self.interruption {
+            Interruption::None => (Interruption::Waiting, None),
+            Interruption::Waiting => (Interruption::Ending, Some(CancelMode::Interrupt)),
+            Interruption::Ending | Interruption::Killing => {
+                (Interruption::Killing, Some(CancelMode::Kill))
+            }
+        };
+        self.interruption = interruption;
+        let Some(how) = how else {
             return;
-        }
-        let kill = self.interrupts > 2;
+        };
         for state in &self.nodes {
             if matches!(state.phase, Phase::Running { .. }) {
                 let node = state.key;
-                self.actions.push_back(Action::Cancel { node, kill });
+                self.actions.push_back(Action::Cancel { node, how });
             }
         }
     }

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use pkgres_manifest::{Polling, ResourceId};
 
-use super::node_state::{Cause, Failures, NodeState, Observed, Phase, Undone};
-use super::rate_limit::Bucket;
+use super::node_state::{Cause, Failures, LastResult, NodeState, Observed, Phase, Undone};
 use super::{Action, NodeKey, Runner};
 use crate::graph::Graph;
-use crate::resource::Values;
 
 /// The differences between the resources of a graph and those of the graph that it replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,7 +44,8 @@ impl Runner {
                     state.attempts = 0;
                 }
                 // Its number is that of another node now.
-                if state.deferred.take().is_some() {
+                if state.deferred_behind().is_some() {
+                    state.result = LastResult::None;
                     state.phase = Phase::Dirty;
                 }
                 if owed.contains(&node.id) && !state.refresh {
@@ -55,9 +54,10 @@ impl Runner {
                 }
                 // What undid its changes may be gone.
                 state.undone = Undone::default();
-                if node.meta.rewatch && state.failure.take().is_some() {
+                if node.meta.rewatch && state.has_failed() {
+                    state.result = LastResult::None;
                     state.failures = Failures::default();
-                    state.chance_at = None;
+                    state.timers.chance_at = None;
                     state.attempts = 0;
                     state.phase = Phase::Dirty;
                     state.cause = Cause::Retried;
@@ -67,41 +67,9 @@ impl Runner {
                 report.added.push(node.id.clone());
                 let key = NodeKey(self.next_key);
                 self.next_key += 1;
-                nodes.push(NodeState {
-                    key,
-                    phase: if node.meta.hidden {
-                        Phase::Clean
-                    } else {
-                        Phase::Dirty
-                    },
-                    failure: None,
-                    last_error: None,
-                    pending: None,
-                    unknown: None,
-                    deferred: None,
-                    is_changed: false,
-                    is_cancelled: false,
-                    failures: Failures::default(),
-                    chance_at: None,
-                    has_delayed_chance: false,
-                    undone: Undone::default(),
-                    refresh: owed.contains(&node.id),
-                    received: Values::new(),
-                    sent: Values::new(),
-                    attempts: 0,
-                    not_before: self.now,
-                    poll_at: None,
-                    timeout_at: None,
-                    is_timed_out: false,
-                    observed: Observed::Never,
-                    is_watched_anew: false,
-                    cause: Cause::First,
-                    checked_at: 0,
-                    changed_at: 0,
-                    bucket: node.meta.limit.map(|limit| Bucket::new(limit, self.now)),
-                    blocked: 0,
-                    is_open: false,
-                });
+                let mut state = NodeState::new(key, node, self.now);
+                state.refresh = owed.contains(&node.id);
+                nodes.push(state);
             }
         }
         let mut removed: Vec<_> = states.into_iter().collect();
@@ -153,12 +121,12 @@ impl Runner {
         }
         for node in 0..self.nodes.len() {
             let state = &self.nodes[node];
-            if let Some(at) = state.poll_at
+            if let Some(at) = state.timers.poll_at
                 && self.graph.nodes()[node].meta.poll != Polling::Once
             {
                 self.alarms.insert((at, node));
             }
-            if let Some((at, _)) = state.chance_at {
+            if let Some((at, _)) = state.timers.chance_at {
                 self.alarms.insert((at, node));
             }
             self.update_open(node);

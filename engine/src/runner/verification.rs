@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::attempt::Outcome;
-use super::node_state::{Cause, Phase};
-use super::{NodeKey, Runner};
+use super::node_state::{Cause, LastResult, NodeState, Phase, Timeout};
+use super::{Interruption, NodeKey, Runner};
 use crate::resource::{Difference, ResourceError, listed};
 
 /// The most resources that a message lists as changed later.
@@ -39,17 +39,18 @@ impl Runner {
     /// Why a node has failed.
     pub(crate) fn failure_of(&self, key: NodeKey) -> Option<&str> {
         let node = self.by_key.get(&key)?;
-        self.nodes[*node].failure.as_deref()
+        self.nodes[*node].failure()
     }
 
     /// Begins the verification once everything is in order, and starts what can start.
     pub(super) fn verify(&mut self) {
-        let is_single = !self.options.watch && !self.options.noop && self.interrupts == 0;
+        let is_single =
+            !self.options.watch && !self.options.noop && self.interruption == Interruption::None;
         if is_single && self.is_settled && !self.verification.has_begun {
             self.verification.has_begun = true;
             self.verification.open = self.checked_before_last_change();
         }
-        if self.interrupts > 0 {
+        if self.interruption > Interruption::None {
             self.verification.open.clear();
         }
         let mut next = 0;
@@ -73,7 +74,7 @@ impl Runner {
     /// The nodes in order that were checked before others were changed. There are none if something has failed: then
     /// nobody says that all is in order. What a reversal restored may be changed by what is new: that comes after it.
     fn checked_before_last_change(&self) -> BTreeSet<usize> {
-        if self.nodes.iter().any(|state| state.failure.is_some()) {
+        if self.nodes.iter().any(NodeState::has_failed) {
             return BTreeSet::new();
         }
         let last = self.nodes.iter().map(|state| state.changed_at).max();
@@ -83,7 +84,7 @@ impl Runner {
             state.checked_at < last
                 && state.phase == Phase::Clean
                 && !state.is_unchanged()
-                && state.unknown.is_none()
+                && !matches!(state.result, LastResult::Unknown(_))
                 && !in_graph.meta.noop
                 && !in_graph.meta.hidden
                 && !in_graph.is_reversal
@@ -92,9 +93,9 @@ impl Runner {
     }
 
     /// A check of the verification has ended.
-    pub(super) fn verified(&mut self, node: usize, outcome: Outcome) {
+    pub(super) fn on_verification_end(&mut self, node: usize, outcome: Outcome) {
         let state = &mut self.nodes[node];
-        state.timeout_at = None;
+        state.timers.timeout = Timeout::None;
         state.phase = Phase::Clean;
         match outcome {
             Outcome::InOrder(_)
@@ -104,17 +105,17 @@ impl Runner {
             Outcome::Pending(differences)
             | Outcome::Impossible(differences, _)
             | Outcome::Unfinished(differences, _) => {
-                let message = self.undone(node, &differences);
-                self.given_up(node, message);
+                let message = self.describe_undone(node, &differences);
+                self.fail_for_good(node, message);
             }
-            Outcome::Failed(_) if self.interrupts > 0 => {}
-            Outcome::Failed(error) => self.given_up(node, error.to_string()),
+            Outcome::Failed(_) if self.interruption > Interruption::None => {}
+            Outcome::Failed(error) => self.fail_for_good(node, error.to_string()),
         }
         self.update_open(node);
     }
 
     /// What was undone of a node, and what was changed after it was in order.
-    fn undone(&self, node: usize, differences: &[Difference]) -> String {
+    fn describe_undone(&self, node: usize, differences: &[Difference]) -> String {
         let checked_at = self.nodes[node].checked_at;
         let later = self.nodes.iter().enumerate();
         let later = later.filter(|(_, state)| state.changed_at > checked_at);

@@ -23,8 +23,8 @@ mod database;
 mod environment;
 mod http;
 mod index;
-mod package_text;
 mod problem;
+mod readme_and_licence;
 mod registry;
 mod store;
 

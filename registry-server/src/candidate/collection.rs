@@ -7,8 +7,8 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, ReadOptions};
 
 use super::{Candidate, check_line, check_names, invalid};
-use crate::package_text::PackageText;
 use crate::problem::{Problem, ProblemCode};
+use crate::readme_and_licence::PackageText;
 use crate::store::collections::CollectionTexts;
 
 /// Checks an artifact with the reader that clients have, and reads its collection. If the artifact has a `file_name`,

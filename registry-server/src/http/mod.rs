@@ -14,6 +14,7 @@
 mod artifacts;
 mod authenticate;
 mod catalog;
+mod checked_text;
 mod conditional;
 mod dispatch;
 mod error_response;
@@ -37,7 +38,6 @@ mod response;
 mod route;
 mod search_words;
 mod service;
-mod shown_text;
 mod write_timeout;
 
 pub use listen::{ServeOptions, serve};

@@ -13,8 +13,8 @@ use pkgres_manifest::{
 use pkgres_registry_client::protocol::Digest;
 
 use super::backend::RegistryBackend;
-use crate::package_text::{MAX_TEXT, PackageText};
 use crate::problem::{Problem, ProblemCode};
+use crate::readme_and_licence::{MAX_TEXT, PackageText};
 
 /// The usual names of a readme; the first one in an archive is read.
 const README_FILES: &[&str] = &[

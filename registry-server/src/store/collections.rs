@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::columns::version_key;
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
-use crate::package_text::PackageText;
+use crate::readme_and_licence::PackageText;
 
 /// A release of a collection in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,424 +1,174 @@
-//! Finds out whether a lockfile is stale, by comparing it with its roots, the registries, and the requirements of
-//! its releases.
+//! The findings of a lock check.
 
-use std::collections::{BTreeMap, BTreeSet};
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec, Version};
 
-use pkgres_manifest::{LockedPackage, Lockfile, PackageName, ReleaseSource, Spec, Version};
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::{LockCheck, LockReport, Staleness};
-use crate::hierarchy::{self, Violation};
-use crate::index::to_u32;
-use crate::selection::Selection;
-use crate::universe::{
-    EffectiveRequirement, PackageId, PackageRequirement, ReleaseId, StatedRequirement,
-};
-
-/// The bindings of the requirements of locked releases.
-#[derive(Debug, Default)]
-pub(super) struct Bindings {
-    /// The position of the first binding of each release.
-    starts: FxHashMap<ReleaseId, u32>,
-    /// In the order of the requirements of each release.
-    bound: Vec<(PackageId, u32)>,
-    /// Scratch memory.
-    requirements: Vec<PackageRequirement>,
-    specs: FxHashMap<(u32, u32), Spec>,
+/// A reason why a lockfile is stale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Staleness {
+    /// A root is not in the lock.
+    RootNotLocked(PackageName),
+    /// There is an object model, which a lock never has.
+    ModelNotLocked,
+    /// The lock has a root that the request does not have.
+    NotARoot(PackageName),
+    /// A root requires a package that the lock does not bind.
+    RequirementAdded {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+        /// The required versions.
+        spec: Spec,
+        /// Where it does.
+        location: Option<Location>,
+    },
+    /// The lock binds a package that the root does not require any more.
+    RequirementRemoved {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+    },
+    /// A root requires different versions than when the lock was written.
+    RequirementChanged {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+        /// The spec when the lock was written.
+        locked: Spec,
+        /// The spec now.
+        spec: Spec,
+        /// The location of the requirement.
+        location: Option<Location>,
+    },
+    /// An override was added, removed or changed since the lock was written.
+    OverrideChanged {
+        /// The package.
+        package: PackageName,
+        /// The spec of the override when the lock was written, if there was one.
+        locked: Option<Spec>,
+        /// The spec of the override now, if there is one.
+        spec: Option<Spec>,
+    },
+    /// A release does not exist any more.
+    Gone {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The source when the lock was written.
+        locked: ReleaseSource,
+        /// The source of the package now; `None` if the package is unknown.
+        found: Option<ReleaseSource>,
+        /// The newest version that this source has, if any.
+        newest: Option<Version>,
+    },
+    /// A release comes from a different source.
+    SourceDiffers {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The source when the lock was written.
+        locked: ReleaseSource,
+        /// The source now.
+        found: ReleaseSource,
+    },
+    /// A release has a different digest.
+    DigestDiffers {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The digest when the lock was written.
+        locked: Option<ArtifactDigest>,
+        /// The digest now.
+        found: Option<ArtifactDigest>,
+    },
+    /// A release requires a package that the lock does not bind.
+    NotBound {
+        /// The release that requires it.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+    },
+    /// A requirement does not allow its locked version.
+    NotAllowed {
+        /// The release whose requirement it is.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+        /// The versions that are allowed.
+        spec: Spec,
+        /// Whether this is the spec of an override.
+        is_override: bool,
+        /// The version that it is bound to.
+        version: Version,
+        /// The location of the requirement.
+        location: Option<Location>,
+    },
+    /// The lock has a binding without a requirement.
+    NotRequired {
+        /// The release.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+    },
+    /// A class that another one extends is not found.
+    ClassNotFound {
+        /// The release whose class extends it.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The class.
+        class: ClassName,
+    },
+    /// A class inherits two classes of one name.
+    InheritsTwice {
+        /// The class.
+        class: ClassName,
+        /// The class that it inherits twice.
+        inherited: ClassName,
+    },
+    /// Classes extend each other.
+    ClassCycle(Vec<ClassName>),
+    /// A package has several releases, but the request allows one.
+    SeveralReleases {
+        /// The package.
+        package: PackageName,
+        /// Its versions, ascending.
+        versions: Vec<Version>,
+    },
+    /// A locked release is not reached from the roots.
+    NotReached {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+    },
 }
 
-impl Bindings {
-    /// The release to which a requirement on `target` is bound; `None` if the lock does not bind
-    /// it, or binds it to a release that is not locked.
-    pub(super) fn of(&self, release: ReleaseId, number: usize, target: PackageId) -> Option<u32> {
-        let start = *self.starts.get(&release)? as usize;
-        let (package, index) = *self.bound.get(start + number)?;
-        let is_locked = self.starts.contains_key(&ReleaseId { package, index });
-        (package == target && is_locked).then_some(index)
-    }
-}
-
-impl LockCheck {
-    pub(super) fn check_overrides(&self, report: &mut LockReport) {
-        let now = self.universe.catalog.overrides();
-        let names: BTreeSet<&PackageName> = self.lock.overrides.keys().chain(now.keys()).collect();
-        for name in names {
-            let (locked, spec) = (self.lock.overrides.get(name), now.get(name));
-            if locked.map(Spec::set) != spec.map(Spec::set) {
-                report.stale.push(Staleness::OverrideChanged {
-                    package: name.clone(),
-                    locked: locked.cloned(),
-                    spec: spec.cloned(),
-                });
-            }
-        }
-    }
-
-    /// Whether the override of a requirement is new or has changed since the lock was written.
-    fn is_newly_overridden(&self, stated: &StatedRequirement) -> bool {
-        let requirement = &stated.requirement;
-        let locked = self.lock.overrides.get(&requirement.package);
-        stated.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
-    }
-
-    pub(super) fn check_roots(&mut self, report: &mut LockReport) {
-        let roots = self.universe.catalog.roots().to_vec();
-        for name in self.lock.roots.keys() {
-            if !roots
-                .iter()
-                .any(|root| self.universe.catalog.package_name(root.package) == Some(name))
-            {
-                report.stale.push(Staleness::NotARoot(name.clone()));
-            }
-        }
-        for root in roots {
-            let Some(name) = self.universe.catalog.package_name(root.package).cloned() else {
-                report.stale.push(Staleness::ModelNotLocked);
-                continue;
-            };
-            let details = self.universe.details(root);
-            let Some(locked) = self.lock.roots.get(&name) else {
-                report.stale.push(Staleness::RootNotLocked(name));
-                continue;
-            };
-            for stated in &details.requirements {
-                let requirement = &stated.requirement;
-                let (package, spec) = (requirement.package.clone(), requirement.spec.clone());
-                let location = requirement.location.clone();
-                match locked.get(&package) {
-                    None => report.stale.push(Staleness::RequirementAdded {
-                        root: name.clone(),
-                        package,
-                        spec,
-                        location,
-                    }),
-                    // A changed override is reported once, not for each requirement on the package.
-                    Some(bound)
-                        if bound.spec.set() != spec.set() && !self.is_newly_overridden(stated) =>
-                    {
-                        report.stale.push(Staleness::RequirementChanged {
-                            root: name.clone(),
-                            package,
-                            locked: bound.spec.clone(),
-                            spec,
-                            location,
-                        });
-                    }
-                    Some(bound) => {
-                        let violation = self.not_allowed(root, stated, &bound.version);
-                        report.stale.extend(violation);
-                    }
-                }
-            }
-            for package in locked.keys() {
-                if !details
-                    .requirements
-                    .iter()
-                    .any(|stated| stated.requirement.package == *package)
-                {
-                    report.stale.push(Staleness::RequirementRemoved {
-                        root: name.clone(),
-                        package: package.clone(),
-                    });
-                }
-            }
-        }
-    }
-
-    /// Checks a locked release; returns it if it exists.
-    pub(super) fn check_release(
-        &mut self,
-        package: PackageId,
-        name: &PackageName,
-        version: &Version,
-        locked: &LockedPackage,
-        report: &mut LockReport,
-    ) -> Option<ReleaseId> {
-        let source = self.universe.catalog.source(package).cloned();
-        let Some(index) = self.universe.catalog.index_of(package, version) else {
-            let newest = self.universe.catalog.versions(package).last().cloned();
-            report.stale.push(Staleness::Gone {
-                package: name.clone(),
-                version: version.clone(),
-                locked: locked.source.clone(),
-                found: source,
-                newest,
-            });
-            return None;
-        };
-        let release = ReleaseId { package, index };
-        let digest = self.universe.catalog.digest(release);
-        let is_same_artifact = digest.is_some() && digest == locked.digest;
-        let is_hosted = source == Some(ReleaseSource::Host);
-        if let Some(source) = source
-            && source != locked.source
-            && !(is_same_artifact && source.can_replace(&locked.source))
-        {
-            report.stale.push(Staleness::SourceDiffers {
-                package: name.clone(),
-                version: version.clone(),
-                locked: locked.source.clone(),
-                found: source,
-            });
-        }
-        // The host answers for what it supplies, and its releases are locked without digest.
-        if digest != locked.digest && !is_hosted {
-            report.stale.push(Staleness::DigestDiffers {
-                package: name.clone(),
-                version: version.clone(),
-                locked: locked.digest,
-                found: digest,
-            });
-        }
-        if self.universe.catalog.is_yanked(release) {
-            report.yanked.push((name.clone(), version.clone()));
-        }
-        let count = Some(locked.requires.len());
-        if !self.bind(release, count, |name| locked.requires.get(name)) {
-            self.check_requirements(release, name, version, locked, report);
-        }
-        Some(release)
-    }
-
-    /// Reports the wrong bindings of a release.
-    fn check_requirements(
-        &mut self,
-        release: ReleaseId,
-        name: &PackageName,
-        version: &Version,
-        locked: &LockedPackage,
-        report: &mut LockReport,
-    ) {
-        let details = self.universe.details(release);
-        for stated in &details.requirements {
-            let requirement = &stated.requirement;
-            match locked.requires.get(&requirement.package) {
-                None => report.stale.push(Staleness::NotBound {
-                    owner: name.clone(),
-                    owner_version: version.clone(),
-                    package: requirement.package.clone(),
-                }),
-                Some(bound) => report
-                    .stale
-                    .extend(self.not_allowed(release, stated, bound)),
-            }
-        }
-        for required in locked.requires.packages() {
-            if !details
-                .requirements
-                .iter()
-                .any(|stated| stated.requirement.package == *required)
-            {
-                report.stale.push(Staleness::NotRequired {
-                    owner: name.clone(),
-                    owner_version: version.clone(),
-                    package: required.clone(),
-                });
-            }
-        }
-    }
-
-    /// Reports a requirement that does not allow its locked version.
-    fn not_allowed(
-        &self,
-        owner: ReleaseId,
-        stated: &StatedRequirement,
-        locked: &Version,
-    ) -> Option<Staleness> {
-        let requirement = &stated.requirement;
-        let version = if self.universe.catalog.is_root(stated.package) {
-            // A root is what it is now, whatever its version was when the lock was written.
-            self.universe.catalog.version(ReleaseId {
-                package: stated.package,
-                index: 0,
-            })
-        } else {
-            locked
-        };
-        (!requirement.spec.matches(version)).then(|| Staleness::NotAllowed {
-            owner: self.universe.catalog.name(owner.package).clone(),
-            owner_version: self.universe.catalog.version(owner).clone(),
-            package: requirement.package.clone(),
-            spec: requirement.spec.clone(),
-            is_override: stated.overridden.is_some(),
-            version: version.clone(),
-            location: requirement.location.clone(),
-        })
-    }
-
-    /// Checks what only a lock with valid bindings allows to check: the class rules, and whether
-    /// each release is reached.
-    pub(super) fn check_whole(
-        &mut self,
-        lock: &Lockfile,
-        releases: &[ReleaseId],
-        report: &mut LockReport,
-    ) {
-        for root in self.universe.catalog.roots().to_vec() {
-            let Some(locked) = lock.roots.get(self.universe.catalog.name(root.package)) else {
-                return;
-            };
-            // Several objects of a model may require one package.
-            self.bind(root, None, |name| Some(&locked.get(name)?.version));
-        }
-        let bindings = &self.bindings;
-        let mut unbound = None;
-        let selection =
-            Selection::collect(&mut self.universe, |_, release, number, requirement| {
-                let bound = bindings.of(release, number, requirement.target);
-                if bound.is_none() {
-                    unbound = Some((release, requirement.target));
-                }
-                bound
-            });
-        let Some(selection) = selection else {
-            // A lock that was not read from a file can bind releases that it does not have.
-            report
-                .stale
-                .extend(unbound.map(|(owner, package)| Staleness::NotBound {
-                    owner: self.universe.catalog.name(owner.package).clone(),
-                    owner_version: self.universe.catalog.version(owner).clone(),
-                    package: self.universe.catalog.name(package).clone(),
-                }));
-            return;
-        };
-        match hierarchy::violation(&mut self.universe, &selection) {
-            // The locked releases are candidates in any case.
-            None | Some(Violation::UnnamedPrerelease(_)) => {}
-            Some(Violation::Missing { release, class }) => {
-                report.stale.push(Staleness::ClassNotFound {
-                    owner: self.universe.catalog.name(release.package).clone(),
-                    owner_version: self.universe.catalog.version(release).clone(),
-                    class: self.universe.catalog.class_name(class).clone(),
-                });
-            }
-            Some(Violation::Cycle(cycle)) => {
-                let classes = cycle
-                    .iter()
-                    .map(|at| self.universe.catalog.class_name(at.class).clone());
-                report.stale.push(Staleness::ClassCycle(classes.collect()));
-            }
-            Some(Violation::Diamond([path, _])) => {
-                let [first, .., last] = path.as_slice() else {
-                    return;
-                };
-                report.stale.push(Staleness::InheritsTwice {
-                    class: self.universe.catalog.class_name(first.class).clone(),
-                    inherited: self.universe.catalog.class_name(last.class).clone(),
-                });
-            }
-        }
-        let reached: FxHashSet<ReleaseId> = selection.releases().iter().copied().collect();
-        for ((package, version), release) in lock.packages.keys().zip(releases) {
-            if !reached.contains(release) {
-                report.stale.push(Staleness::NotReached {
-                    package: package.clone(),
-                    version: version.clone(),
-                });
-            }
-        }
-    }
-
-    /// Whether each requirement of a release is bound to a release that it allows and, if `count`
-    /// is given, whether there are no other bindings. If so, its bindings are kept.
-    fn bind<'lock>(
-        &mut self,
-        release: ReleaseId,
-        count: Option<usize>,
-        locked: impl Fn(&PackageName) -> Option<&'lock Version>,
-    ) -> bool {
-        let universe = &mut self.universe;
-        let Bindings {
-            starts,
-            bound,
-            requirements,
-            specs,
-        } = &mut self.bindings;
-        // This interns the names of required packages.
-        universe.requirements(release, requirements);
-        let universe = &*universe;
-        let start = bound.len();
-        let mut all_allowed = true;
-        universe.visit_requirements(
-            release,
-            specs,
-            |EffectiveRequirement { package, spec, .. }| {
-                let version = locked(universe.catalog.name(package));
-                let index = match version {
-                    // A root is what it is now, whatever its version was when the lock was written.
-                    Some(_) if universe.catalog.is_root(package) => {
-                        let root = ReleaseId { package, index: 0 };
-                        spec.matches(universe.catalog.version(root)).then_some(0)
-                    }
-                    Some(version)
-                        if universe.catalog.is_delivered(package) && spec.matches(version) =>
-                    {
-                        universe.catalog.index_of(package, version)
-                    }
-                    _ => None,
-                };
-                match index {
-                    Some(index) => bound.push((package, index)),
-                    None => all_allowed = false,
-                }
-            },
-        );
-        if all_allowed && count.is_none_or(|count| bound.len() - start == count) {
-            starts.insert(release, to_u32(start));
-            return true;
-        }
-        bound.truncate(start);
-        false
+impl Staleness {
+    /// Whether the content of a release differs from what was locked, or is unknown, although it must
+    /// [not change](ArtifactDigest::is_final). This is worse than a stale lock.
+    pub fn is_violation(&self) -> bool {
+        matches!(self, Self::DigestDiffers { locked: Some(locked), .. } if locked.is_final())
     }
 }
 
-/// Checks that no package has several releases.
-pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
-    let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
-    for (name, version) in lock.packages.keys() {
-        versions.entry(name).or_default().push(version);
-    }
-    for (package, versions) in versions {
-        if versions.len() > 1 {
-            report.stale.push(Staleness::SeveralReleases {
-                package: package.clone(),
-                versions: versions.into_iter().cloned().collect(),
-            });
-        }
-    }
-}
-
-/// Removes reports of missing releases that nothing reaches any more: they go with the requirement
-/// that led to them.
-pub(super) fn remove_unreached(lock: &Lockfile, report: &mut LockReport) {
-    let stale = report.stale.iter();
-    let removed = stale.filter_map(|entry| match entry {
-        Staleness::RequirementRemoved { root, package } => Some((root.clone(), package.clone())),
-        _ => None,
-    });
-    let removed: BTreeSet<(PackageName, PackageName)> = removed.collect();
-    if removed.is_empty() {
-        return;
-    }
-    let mut queue: Vec<(&PackageName, &Version)> = Vec::new();
-    for (root, requirements) in &lock.roots {
-        let remaining = requirements.iter().filter(|(package, _)| {
-            let requirement = (root.clone(), (*package).clone());
-            !removed.contains(&requirement)
-        });
-        queue.extend(remaining.map(|(package, bound)| (package, &bound.version)));
-    }
-    let mut reached = BTreeSet::new();
-    while let Some((name, version)) = queue.pop() {
-        if reached.insert((name, version))
-            && let Some(locked) = lock.packages.get(&(name.clone(), version.clone()))
-        {
-            queue.extend(locked.requires.iter());
-        }
-    }
-    report.stale.retain(|entry| match entry {
-        Staleness::Gone {
-            package, version, ..
-        } => reached.contains(&(package, version)),
-        _ => true,
-    });
+/// The result of a lock check.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockReport {
+    /// The reasons why the lock is stale; empty if it is valid.
+    pub stale: Vec<Staleness>,
+    /// The locked releases that were yanked.
+    pub yanked: Vec<(PackageName, Version)>,
 }

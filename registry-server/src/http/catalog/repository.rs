@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::representation::{check_name, invalid_body};
 use super::show;
+use crate::http::checked_text::check_line;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
-use crate::http::shown_text::check_line;
 use crate::problem::{Problem, ProblemCode};
 
 /// The archive of the newest release for a name and a spec.

@@ -4,9 +4,9 @@ use http::header;
 use pkgres_manifest::ClassName;
 use serde_json::{Value, json};
 
+use crate::http::checked_text::check_line;
 use crate::http::error_response::status_of;
 use crate::http::response::{NO_CACHE, Response};
-use crate::http::shown_text::check_line;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{CatalogEntry, MAX_NAME};
 use crate::store::releases::exported;

@@ -6,11 +6,11 @@ use pkgres_manifest::diagnostic::Escaped;
 use super::representation::{self, check_name, invalid_body};
 use crate::blobs::Incoming;
 use crate::candidate::{MAX_DESCRIPTION_BYTES, MAX_LABEL, MAX_LABELS};
+use crate::http::checked_text::{check_line, check_lines};
 use crate::http::form;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
-use crate::http::shown_text::{check_line, check_lines};
 use crate::problem::Problem;
 use crate::registry::Upload;
 

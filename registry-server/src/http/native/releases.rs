@@ -4,10 +4,10 @@ use http::StatusCode;
 use pkgres_manifest::IndexRecord;
 use serde_json::Value;
 
+use crate::http::checked_text::check_lines;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
-use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Published;
 

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::packages::is_owner;
 use crate::access::{NewToken, Scope};
+use crate::http::checked_text::check_lines;
 use crate::http::request::Request;
 use crate::http::response::{NO_STORE, Response};
 use crate::http::service::Service;
-use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::TokenView;
 

@@ -1,7 +1,7 @@
 //! Recognizes a licence from its text.
 
 use super::text;
-use crate::package_text::PackageText;
+use crate::readme_and_licence::PackageText;
 
 /// Texts that licences have, with their identifiers of SPDX. The first one whose texts all occur is taken.
 const KNOWN: &[(&str, &[&str])] = &[

@@ -6,10 +6,10 @@ use pkgres_formats::ansible::Collections;
 use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec, Version};
 
 use super::layout::{self, package_link, version_link};
-use super::{licence, readme, text};
+use super::{licence, markdown, text};
 use crate::http::service::Service;
-use crate::package_text::PackageText;
 use crate::problem::{Problem, ProblemCode};
+use crate::readme_and_licence::PackageText;
 use crate::registry::{PackageView, ReleaseContents, ReleaseView};
 
 /// The limit of tags.
@@ -168,7 +168,7 @@ pub(super) fn texts(contents: &ReleaseContents) -> Markup {
             section aria-labelledby="readme" {
                 h2 #readme { "Readme" }
                 div.text {
-                    @if text.file.ends_with(".md") { (readme::rendered(&text.text)) }
+                    @if text.file.ends_with(".md") { (markdown::rendered(&text.text)) }
                     @else { (plain(text)) }
                 }
                 (cut_note(text))

@@ -47,12 +47,12 @@
 //! ```
 
 mod budget;
+mod class_rules;
 mod contracts;
 mod derivation;
 mod explain;
 mod frozen;
 mod greedy;
-mod hierarchy;
 mod improve;
 mod index;
 mod lock_check;

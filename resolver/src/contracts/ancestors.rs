@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use pkgres_manifest::ObjectId;
 use rustc_hash::FxHashMap;
 
-use crate::hierarchy::{ClassAt, provider};
+use crate::class_rules::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 

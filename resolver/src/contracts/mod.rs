@@ -38,7 +38,7 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::hierarchy::{ClassAt, provider};
+use crate::class_rules::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Missing, PackageContents, ReleaseId, Universe};
 use ancestors::{AncestorWalk, WalkStart};

@@ -6,7 +6,7 @@ use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::hierarchy::Violation;
+use crate::class_rules::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};

@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
 use super::wording::{Subject, candidates, named};
+use crate::class_rules::{ClassAt, Violation};
 use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
-use crate::hierarchy::{ClassAt, Violation};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};

@@ -15,7 +15,7 @@ mod domains;
 mod read_ahead;
 
 use crate::budget::{Budget, Interrupt};
-use crate::hierarchy;
+use crate::class_rules;
 use crate::index::to_u32;
 use crate::selection::Selection;
 use crate::set::PositionSet;
@@ -283,8 +283,8 @@ impl Greedy {
             index: (self.domains.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        let is_valid = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)
-            || hierarchy::violation(universe, &selection).is_none();
+        let is_valid = !self.may_lack_classes && class_rules::is_harmless(universe, &selection)
+            || class_rules::violation(universe, &selection).is_none();
         is_valid.then_some(selection)
     }
 }

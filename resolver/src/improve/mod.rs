@@ -26,8 +26,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Interrupt};
+use crate::class_rules;
 use crate::contracts::violated_contracts;
-use crate::hierarchy;
 use crate::problem::Problem;
 use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
@@ -302,8 +302,8 @@ impl Improvement<'_> {
             return Ok(None);
         }
         // Without split packages, all extended classes are known to be found here.
-        let is_harmless = self.split.is_empty() && hierarchy::is_harmless(self.universe, &found);
-        if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
+        let is_harmless = self.split.is_empty() && class_rules::is_harmless(self.universe, &found);
+        if !is_harmless && class_rules::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
         let violated = violated_contracts(self.universe, &found)?;

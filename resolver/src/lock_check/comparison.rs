@@ -7,7 +7,7 @@ use pkgres_manifest::{LockedPackage, Lockfile, PackageName, ReleaseSource, Spec,
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{LockCheck, LockReport, Staleness};
-use crate::hierarchy::{self, Violation};
+use crate::class_rules::{self, Violation};
 use crate::index::to_u32;
 use crate::selection::Selection;
 use crate::universe::{
@@ -281,7 +281,7 @@ impl LockCheck {
                 }));
             return;
         };
-        match hierarchy::violation(&mut self.universe, &selection) {
+        match class_rules::violation(&mut self.universe, &selection) {
             // The locked releases are candidates in any case.
             None | Some(Violation::UnnamedPrerelease(_)) => {}
             Some(Violation::Missing { release, class }) => {

@@ -9,7 +9,7 @@
 //!
 //! A lock is verified like a certificate. [`LockCheck`] looks up each locked release, compares its
 //! source and digest, and checks that each requirement is bound to a version that it allows. If all
-//! of this is correct, the lock is a selection, and [`hierarchy`] checks its class rules. Each
+//! of this is correct, the lock is a selection, and [`class_rules`] checks its class rules. Each
 //! difference is a [`Staleness`]. [`locked_selection`] does the same for the solver, which needs
 //! only the selection: a lock that is still valid is the answer.
 //!
@@ -21,10 +21,10 @@
 //!
 //! Linear in the locked packages and their requirements.
 
-mod report;
+mod comparison;
 mod staleness;
 
-pub use report::{LockReport, Staleness};
+pub use staleness::{LockReport, Staleness};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ use std::sync::Arc;
 use pkgres_manifest::{Lockfile, PackageName, RegistryName, ReleaseSource, Version};
 
 use crate::budget::Interrupt;
-use crate::hierarchy;
+use crate::class_rules;
 use crate::index::CompiledIndex;
 use crate::request::{ClassRules, Locked, PrereleasePolicy, Request, Root, SolveOptions, by_name};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Policy, Universe};
-use staleness::{Bindings, check_single_version, remove_unreached};
+use comparison::{Bindings, check_single_version, remove_unreached};
 
 /// A check of a lockfile against a request. Like the solver, it does no input or output:
 /// [`needs`](Self::needs) names the packages to [`provide`](Self::provide), then
@@ -231,7 +231,7 @@ pub(crate) fn locked_selection(
     });
     Ok(selection.filter(|selection| {
         let has_several = selection.packages_side_by_side().next().is_some();
-        hierarchy::violation(universe, selection).is_none() && !(has_several && single_version)
+        class_rules::violation(universe, selection).is_none() && !(has_several && single_version)
     }))
 }
 

@@ -44,7 +44,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::hierarchy::Violation;
+use crate::class_rules::Violation;
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::class_rules::{ClassAt, Violation, provider};
 use crate::contracts::ContractViolation;
-use crate::hierarchy::{ClassAt, Violation, provider};
 use crate::named_prereleases::versions_that_do_not_name;
 use crate::selection::Selection;
 use crate::set::PositionSet;

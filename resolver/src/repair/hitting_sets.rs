@@ -1,13 +1,13 @@
-//! Cores: a core is a set of restrictions of which every repair of the conflict changes at least one.
+//! The sets of restrictions that can repair a conflict: the hitting sets of its cores.
+//!
+//! A core is a set of restrictions of which every repair changes at least one. Each set of changes that is tried and does
+//! not repair the conflict shows another core.
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::CLASS_PACKAGES;
-
-use super::ecosystem_of;
-use super::restriction::Restriction;
-use crate::explain::{Conflict, ReasonKind};
-use crate::request::{PrereleasePolicy, Request};
+use super::restriction::{Restriction, restrictions_of};
+use crate::explain::Conflict;
+use crate::request::Request;
 
 /// The maximum number of hitting sets that are looked at in one go.
 const MAX_SETS: usize = 20_000;
@@ -20,58 +20,17 @@ pub(super) struct Core {
     summary: String,
 }
 
-/// The core of a conflict that is left although some restrictions are given up.
-pub(super) fn core_of(
-    request: &Request,
-    conflict: &Conflict,
-    given_up: &BTreeSet<Restriction>,
-) -> Core {
-    let mut restrictions = BTreeSet::new();
-    for reason in &conflict.reasons {
-        let (ReasonKind::Requires { package, .. }, Some(owner)) = (&reason.kind, &reason.owner)
-        else {
-            // Classes and contracts cannot be given up, nor can the pins of a model.
-            continue;
-        };
-        let (owner, package) = (owner.clone(), package.clone());
-        let of_owner = if reason.source.is_none() {
-            Restriction::Requirement {
-                root: owner,
-                package: package.clone(),
-            }
-        } else {
-            Restriction::Release {
-                owner,
-                package: package.clone(),
-            }
-        };
-        let overriding = request.overrides.contains_key(&package);
-        let by_override = Restriction::Override { package };
-        if given_up.contains(&of_owner) || given_up.contains(&by_override) {
-            continue;
+impl Core {
+    /// The core of a conflict that is left although some restrictions are given up.
+    pub(super) fn new(
+        request: &Request,
+        conflict: &Conflict,
+        given_up: &BTreeSet<Restriction>,
+    ) -> Self {
+        Self {
+            restrictions: restrictions_of(request, conflict, given_up),
+            summary: conflict.summary.clone(),
         }
-        restrictions.insert(by_override);
-        // An override replaces the requirement, so that no other spec would change anything.
-        if !overriding {
-            restrictions.insert(of_owner);
-        }
-    }
-    if request.options.exclude_newer.is_some() {
-        restrictions.insert(Restriction::CutOff);
-    }
-    if matches!(
-        request.options.prerelease,
-        PrereleasePolicy::Never | PrereleasePolicy::IfNamed
-    ) {
-        restrictions.insert(Restriction::Prereleases);
-    }
-    if request.options.single_version && ecosystem_of(request) == CLASS_PACKAGES {
-        restrictions.insert(Restriction::SingleVersion);
-    }
-    restrictions.retain(|restriction| !given_up.contains(restriction));
-    Core {
-        restrictions,
-        summary: conflict.summary.clone(),
     }
 }
 

@@ -32,8 +32,8 @@
 //! the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
 
 mod change;
-mod cores;
 mod cost;
+mod hitting_sets;
 mod narrow;
 mod restriction;
 mod trial;
@@ -51,7 +51,7 @@ use pkgres_manifest::{CLASS_PACKAGES, Ecosystem};
 use crate::explain::Conflict;
 use crate::request::{Request, Root};
 use crate::resolution::Resolution;
-use cores::{Cores, core_of};
+use hitting_sets::{Core, Cores};
 use trial::Relaxed;
 
 /// The maximum number of trials.
@@ -102,7 +102,7 @@ pub fn find_repairs<E>(
         trials: 0,
         is_complete: true,
     };
-    let core = core_of(request, conflict, &BTreeSet::new());
+    let core = Core::new(request, conflict, &BTreeSet::new());
     let first: BTreeSet<Restriction> = core.restrictions.clone();
     search.cores.add(core);
     let mut sets = search.cheapest_sets(|_| true)?;
@@ -207,7 +207,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                 match self.try_with(&relaxed.collect())? {
                     Outcome::Solved(_) => found.push(set.clone()),
                     Outcome::Conflict(conflict) => {
-                        self.cores.add(core_of(self.request, &conflict, &set));
+                        self.cores.add(Core::new(self.request, &conflict, &set));
                     }
                     Outcome::Unknown => self.is_complete = false,
                 }
@@ -231,7 +231,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             let relaxed = all.iter().map(|one| (one.clone(), Relaxed::Wholly));
             match self.try_with(&relaxed.collect())? {
                 Outcome::Conflict(conflict) => {
-                    self.cores.add(core_of(self.request, &conflict, &all));
+                    self.cores.add(Core::new(self.request, &conflict, &all));
                 }
                 Outcome::Solved(_) | Outcome::Unknown => return Ok(true),
             }

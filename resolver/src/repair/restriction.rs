@@ -1,9 +1,11 @@
-//! Restrictions: what could be relaxed to repair a conflict.
+//! Restrictions: what a repair could relax, and which of it takes part in a conflict.
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{PackageName, Spec, Version};
+use pkgres_manifest::{CLASS_PACKAGES, PackageName, Spec, Version};
 
+use super::ecosystem_of;
+use crate::explain::{Conflict, ReasonKind};
 use crate::request::{PrereleasePolicy, Request, Root};
 use crate::resolution::{Resolution, ResolvedOwner};
 
@@ -82,6 +84,60 @@ impl Restriction {
         }
         versions
     }
+}
+
+/// The restrictions that take part in a conflict that is left although some are given up.
+///
+/// Every repair of the conflict changes at least one of them.
+pub(super) fn restrictions_of(
+    request: &Request,
+    conflict: &Conflict,
+    given_up: &BTreeSet<Restriction>,
+) -> BTreeSet<Restriction> {
+    let mut restrictions = BTreeSet::new();
+    for reason in &conflict.reasons {
+        let (ReasonKind::Requires { package, .. }, Some(owner)) = (&reason.kind, &reason.owner)
+        else {
+            // Classes and contracts cannot be given up, nor can the pins of a model.
+            continue;
+        };
+        let (owner, package) = (owner.clone(), package.clone());
+        let of_owner = if reason.source.is_none() {
+            Restriction::Requirement {
+                root: owner,
+                package: package.clone(),
+            }
+        } else {
+            Restriction::Release {
+                owner,
+                package: package.clone(),
+            }
+        };
+        let overriding = request.overrides.contains_key(&package);
+        let by_override = Restriction::Override { package };
+        if given_up.contains(&of_owner) || given_up.contains(&by_override) {
+            continue;
+        }
+        restrictions.insert(by_override);
+        // An override replaces the requirement, so that no other spec would change anything.
+        if !overriding {
+            restrictions.insert(of_owner);
+        }
+    }
+    if request.options.exclude_newer.is_some() {
+        restrictions.insert(Restriction::CutOff);
+    }
+    if matches!(
+        request.options.prerelease,
+        PrereleasePolicy::Never | PrereleasePolicy::IfNamed
+    ) {
+        restrictions.insert(Restriction::Prereleases);
+    }
+    if request.options.single_version && ecosystem_of(request) == CLASS_PACKAGES {
+        restrictions.insert(Restriction::SingleVersion);
+    }
+    restrictions.retain(|restriction| !given_up.contains(restriction));
+    restrictions
 }
 
 /// The nearest policy with which prereleases are candidates.

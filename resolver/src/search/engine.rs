@@ -10,8 +10,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Interrupt};
+use crate::class_rules;
 use crate::contracts::violated_contracts;
-use crate::hierarchy;
 use crate::problem::{Fact, Nogood, Problem};
 use crate::request::Engine;
 use crate::selection::Selection;
@@ -98,10 +98,10 @@ impl SearchEngine {
     /// Whether a selection obeys the class rules; if not, adds nogoods.
     fn obeys_class_rules(&mut self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
         // The clauses of the problem guarantee that extended classes are found.
-        if hierarchy::is_harmless(problem.universe, selection) {
+        if class_rules::is_harmless(problem.universe, selection) {
             return true;
         }
-        let violations = hierarchy::violations(problem.universe, selection);
+        let violations = class_rules::violations(problem.universe, selection);
         let nogoods = violations
             .take(VIOLATIONS_AT_ONCE)
             .map(|violation| problem.nogood_for_violation(selection, violation))

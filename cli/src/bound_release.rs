@@ -14,8 +14,8 @@ use pkgres_resolver::{Locked, Resolution, Root};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::problem::{Problem, Searched};
 use crate::project::Project;
+use crate::solve_task::{Searched, SolveTask};
 
 /// The releases of a resolution with their classes.
 pub(crate) fn bound_packages(
@@ -67,12 +67,12 @@ impl BoundRelease {
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
-        let mut problem = Problem::of_project(project, context)?;
+        let mut task = SolveTask::of_project(project, context)?;
         // The caller reports what it has to say about the manifest.
-        problem.warnings.clear();
+        task.warnings.clear();
         let lock = project.lockfile(context)?;
         let package = Arc::clone(project.class_package()?);
-        Self::solve(package, problem, lock, context, output)
+        Self::solve(package, task, lock, context, output)
     }
 
     /// Binds a package that is in no folder, with the registries of another folder or of an archive.
@@ -83,24 +83,24 @@ impl BoundRelease {
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
-        let mut problem = Problem::in_folder(beside, context)?;
+        let mut task = SolveTask::in_folder(beside, context)?;
         let record = package.index_record();
-        problem.request.roots.push(Root::Package(Box::new(record)));
-        Self::solve(package, problem, lock, context, output)
+        task.request.roots.push(Root::Package(Box::new(record)));
+        Self::solve(package, task, lock, context, output)
     }
 
-    /// Binds a package that is the root of a problem.
+    /// Binds a package that is the root of a task.
     pub(crate) fn solve(
         package: Arc<Package>,
-        mut problem: Problem,
+        mut task: SolveTask,
         lock: Option<Lockfile>,
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
         if let Some(lock) = lock {
-            problem.request.locked = Locked::from_lockfile(&lock);
+            task.request.locked = Locked::from_lockfile(&lock);
         }
-        let (searched, registries) = problem.search(context, output)?;
+        let (searched, registries) = task.search(context, output)?;
         let mut digests = BTreeMap::new();
         let mut provided = BTreeSet::new();
         let (mut packages, requires, unbound) = match searched {

@@ -1,17 +1,174 @@
-//! Hints about conflicts that the solver does not know: they follow from the texts of manifests, or from settings.
+//! Completes conflicts with what the solver does not know: positions and hints that follow from the texts of manifests, from
+//! settings, and from the registries.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{Package, PackageName, ReadOptions, ReleaseSource, Spec};
+use pkgres_manifest::{
+    CLASS_PACKAGES, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec,
+};
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
-use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Request, Supply};
+use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root, Supply, Update};
 
-use crate::registries::RegistryOptions;
+use crate::context::Context;
+use crate::registries::{RegistryOptions, unconfigured_hint};
+use crate::requirement::{add_commands, repair_hint};
+use crate::root_places::RootPlaces;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
+/// What hints need of a request, which the search consumes.
+pub(crate) struct AskedRequest {
+    has_one_root: bool,
+    /// The roots and provided releases of ecosystems whose classes have ids, and names for people.
+    labelled: Vec<IndexRecord>,
+    /// The update, and the locked releases that it starts from.
+    update: Option<(Update, Locked)>,
+    /// The same request without `single-version`, if that is an option.
+    side_by_side: Option<Request>,
+}
+
+impl AskedRequest {
+    pub(crate) fn of(request: &Request, context: &Context) -> Self {
+        let roots = request.roots.iter().filter_map(Root::record);
+        let records = roots.chain(&request.provided);
+        let labelled = records.filter(|record| !record.labels.is_empty());
+        let update = request.update.clone();
+        // A list of repairs has it.
+        let side_by_side = side_by_side(request).filter(|_| !context.invocation.is("repair"));
+        Self {
+            has_one_root: request.roots.len() == 1,
+            labelled: labelled.cloned().collect(),
+            update: update.map(|update| (update, request.locked.clone())),
+            side_by_side,
+        }
+    }
+}
+
+/// The request without the option that each package has one release, if that is an option.
+fn side_by_side(request: &Request) -> Option<Request> {
+    let mut records = request.roots.iter().filter_map(Root::record);
+    let is_class_package = records.all(|record| record.ecosystem == CLASS_PACKAGES);
+    let is_optional =
+        request.options.single_version && is_class_package && request.update.is_none();
+    let mut request = is_optional.then(|| request.clone())?;
+    request.options.single_version = false;
+    Some(request)
+}
+
+/// The files that a request was made of.
+#[derive(Default)]
+pub(crate) struct RequestOrigin {
+    /// The package of the root, for the positions of its classes in a conflict.
+    pub(crate) package: Option<Arc<Package>>,
+    /// The same for a root of another ecosystem.
+    pub(crate) places: Option<RootPlaces>,
+    /// The manifest of the root, if that is a project, which commands can name.
+    pub(crate) manifest: Option<PathBuf>,
+}
+
+/// Everything that completes a conflict.
+pub(crate) struct ConflictHints<'a> {
+    pub(crate) asked: AskedRequest,
+    pub(crate) origin: &'a RequestOrigin,
+    pub(crate) registries: &'a RegistrySet,
+    /// Whether no registry is configured.
+    pub(crate) is_unconfigured: bool,
+    pub(crate) context: &'a Context,
+}
+
+impl ConflictHints<'_> {
+    /// Adds positions and hints to a conflict.
+    ///
+    /// Hints follow those of the solver, from what explains the conflict to what might repair it; the command that lists all
+    /// repairs is last. A registry that fails here does not change the conflict.
+    pub(crate) fn complete(self, conflict: &mut Conflict) {
+        let Self {
+            asked,
+            origin,
+            registries,
+            context,
+            ..
+        } = self;
+        locate(conflict, origin, asked.has_one_root, context);
+        let _ = registries.advise(conflict);
+        let mut hints = empty_specs(conflict);
+        hints.extend(bound_names(conflict, registries));
+        hints.extend(workspace_members(conflict, registries));
+        hints.extend(folders_in_place(conflict, &context.registries));
+        if let Some(root) = &origin.package {
+            hints.extend(interfaces_of_missing(conflict, root));
+        }
+        hints.extend(core_hint(conflict, context.core()));
+        if let Some(request) = asked.side_by_side {
+            hints.extend(single_version_hint(
+                request,
+                registries,
+                &context.read_options,
+            ));
+        }
+        if self.is_unconfigured && conflict.code == Code::UnknownPackage {
+            hints.push(Hint::option(unconfigured_hint(&context.invocation)));
+        }
+        conflict.hints.extend(hints);
+        if let Some(manifest) = origin.manifest.as_ref().filter(|_| asked.has_one_root) {
+            let update = asked.update.as_ref();
+            let hint = repair_hint(conflict, update, manifest, &context.invocation);
+            conflict.hints.extend(hint);
+        }
+        if !asked.labelled.is_empty() {
+            let _ = registries.label_classes(conflict, &asked.labelled);
+        }
+    }
+}
+
+/// Adds the positions in the files of the root, and the commands that change its requirements.
+fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, context: &Context) {
+    if let Some(root) = &origin.package {
+        conflict.locate_classes(root);
+        if has_one_root {
+            add_commands(conflict, root.name(), &context.invocation);
+        }
+    }
+    if let Some(places) = origin.places.as_ref().filter(|_| has_one_root) {
+        places.locate(conflict, &context.read_options);
+    }
+}
+
+/// A hint for a conflict about the core library, which every package requires, whether its manifest says so or
+/// not.
+fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
+    let core = core?;
+    let is_about = |reason: &&Reason| match &reason.kind {
+        ReasonKind::Requires { package, .. } => reason.clashes && package == core,
+        _ => false,
+    };
+    let mut about = conflict.reasons.iter().filter(is_about);
+    if conflict.code == Code::UnknownPackage {
+        return about.next().map(|_| Hint::option(format!(
+            "`{core}` is the core library: choose another one with `--core-library` or `core-library` in pkgres.toml, or none with `--no-core-library`"
+        )));
+    }
+    let is_implied = |reason: &&Reason| {
+        matches!(
+            reason.kind,
+            ReasonKind::Requires {
+                is_implied: true,
+                ..
+            }
+        )
+    };
+    about.find(is_implied).map(|reason| {
+        Hint::option(format!(
+            "{} requires the core library `{core}` implicitly: set its versions in `Require` of the manifest, or resolve with `--no-core-library`",
+            reason.owner_name()
+        ))
+    })
+}
+
 /// Says which interfaces a project needs a package for that no registry has.
-pub(crate) fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<Hint> {
+fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<Hint> {
     if conflict.code != Code::UnknownPackage {
         return Vec::new();
     }
@@ -44,7 +201,7 @@ fn clashing_packages(conflict: &Conflict) -> BTreeSet<&PackageName> {
 }
 
 /// Says which unknown packages are looked up in one registry only, because their names are bound to it.
-pub(crate) fn bound_names(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
+fn bound_names(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
     if conflict.code != Code::UnknownPackage {
         return Vec::new();
     }
@@ -59,7 +216,7 @@ pub(crate) fn bound_names(conflict: &Conflict, registries: &RegistrySet) -> Vec<
 }
 
 /// Says which packages that clash are members of the workspace, so that their manifests have the only version of them.
-pub(crate) fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
+fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
     if conflict.code != Code::NoVersion {
         return Vec::new();
     }
@@ -85,7 +242,7 @@ pub(crate) fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -
 
 /// Says which packages of a conflict are taken from folders instead of registries. To remove such an override is no change
 /// that the solver could try.
-pub(crate) fn folders_in_place(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
+fn folders_in_place(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
     let folders = registries.overriding_folders();
     let involved = folders.filter(|package| conflict.packages.contains(package));
     let hints = involved.map(|package| {
@@ -97,7 +254,7 @@ pub(crate) fn folders_in_place(conflict: &Conflict, registries: &RegistryOptions
 }
 
 /// Explains requirements without a spec, which mean `0`: nothing in the manifest says so.
-pub(crate) fn empty_specs(conflict: &Conflict) -> Vec<Hint> {
+fn empty_specs(conflict: &Conflict) -> Vec<Hint> {
     if conflict.code != Code::NoVersion {
         return Vec::new();
     }
@@ -143,7 +300,7 @@ fn is_empty(reason: &Reason) -> bool {
 }
 
 /// The hint that there is a resolution with several releases of a package side by side, if the request has one.
-pub(crate) fn single_version_hint(
+fn single_version_hint(
     request: Request,
     registries: &RegistrySet,
     options: &ReadOptions,

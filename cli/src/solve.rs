@@ -17,10 +17,10 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::{lock_missing_in_mode, parse_checked_lock, parse_lock, read_lock_bytes};
 use crate::manifest_file::{folder_of, manifest_at};
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::root::ForeignRoot;
 use crate::show;
+use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
 
 /// Solves the project of a manifest.
@@ -62,35 +62,35 @@ pub(crate) fn solve_project(
     context: &Context,
     output: &mut Output,
 ) -> Result<(Box<Resolution>, RegistrySet)> {
-    problem_with_lock(args, project, context, output)?.solve_with_registries(context, output)
+    task_with_lock(args, project, context, output)?.solve_with_registries(context, output)
 }
 
-/// The problem of a project and its lockfile, which `--locked` checks first.
-pub(crate) fn problem_with_lock(
+/// The task of a project and its lockfile, which `--locked` checks first.
+pub(crate) fn task_with_lock(
     args: &SolveArgs,
     project: &Project,
     context: &Context,
     output: &mut Output,
-) -> Result<Problem> {
-    let mut problem = Problem::of_project(project, context)?;
+) -> Result<SolveTask> {
+    let mut task = SolveTask::of_project(project, context)?;
     if args.mode.locked {
         reject_ignore_lock(args, "locked", context)?;
         let mode = show::locked_mode(context);
-        require_current_lock(project, &problem, &mode, context, output)?;
+        require_current_lock(project, &task, &mode, context, output)?;
     }
     if !args.ignore_lock
         && let Some(lock) = project.lockfile(context)?
     {
-        problem.request.locked = Locked::from_lockfile(&lock);
-        problem.existing_lock = Some(lock);
+        task.request.locked = Locked::from_lockfile(&lock);
+        task.existing_lock = Some(lock);
     }
-    Ok(problem)
+    Ok(task)
 }
 
 /// Fails if there is no lockfile, or if it is out of date. `mode` is the end of the message: why that matters.
 pub(crate) fn require_current_lock(
     project: &Project,
-    problem: &Problem,
+    task: &SolveTask,
     mode: &str,
     context: &Context,
     output: &mut Output,
@@ -100,12 +100,12 @@ pub(crate) fn require_current_lock(
         return Err(lock_missing_in_mode("locked", context));
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
-    let check = LockCheck::new(problem.request.clone(), lock);
+    let check = LockCheck::new(task.request.clone(), lock);
     let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(check, &problem.registries);
+    let report = check_lock(check, &task.registries);
     drop(progress);
     let report = report?;
-    output.registry_findings(&problem.registries.take_findings());
+    output.registry_findings(&task.registries.take_findings());
     if report.stale.is_empty() {
         return Ok(());
     }

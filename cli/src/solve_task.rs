@@ -1,28 +1,19 @@
-//! The problem of a project: a request with its registries, and reporting the answer.
+//! What a command solves: a request with its registries, and reporting the answer.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{
-    ArtifactDigest, CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package,
-    PackageName, RegistryName, ReleaseSource,
-};
+use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, PackageName, RegistryName};
 use pkgres_registry_client::{
     Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
 };
-use pkgres_resolver::{
-    ClassRules, Conflict, Hint, Locked, PrereleasePolicy, Request, Resolution, Root,
-};
+use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
 use crate::certificate::Certified;
-use crate::conflict_hints::{
-    bound_names, empty_specs, folders_in_place, interfaces_of_missing, single_version_hint,
-    workspace_members,
-};
+use crate::conflict_hints::{AskedRequest, ConflictHints, RequestOrigin};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -30,13 +21,12 @@ use crate::invocation::Invocation;
 use crate::output::Output;
 use crate::project::Project;
 use crate::project_uses::ProjectUses;
-use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
-use crate::requirement::{add_commands, repair_hint};
+use crate::registries::{ConfiguredRegistry, is_unconfigured};
 use crate::root_places::RootPlaces;
 use crate::show;
 
 /// A request and everything that it is solved with.
-pub(crate) struct Problem {
+pub(crate) struct SolveTask {
     pub(crate) registries: RegistrySet,
     pub(crate) request: Request,
     /// The locations of the registries, for a conflict about a package that none of them has.
@@ -49,12 +39,8 @@ pub(crate) struct Problem {
     compares_registries: bool,
     /// Whether releases may have different digests than the locked ones.
     pub(crate) accept_changed: bool,
-    /// The package of the root, for the positions of its classes in a conflict.
-    pub(crate) root: Option<Arc<Package>>,
-    /// The same for a root of another ecosystem.
-    places: Option<RootPlaces>,
-    /// The manifest of the root, if that is a project, which commands can name.
-    manifest: Option<PathBuf>,
+    /// Where a conflict can point to, and what its hints can name.
+    pub(crate) origin: RequestOrigin,
     /// The existing lockfile. If the resolution differs from it, a note reports that.
     pub(crate) existing_lock: Option<Lockfile>,
     /// Warnings about the roots.
@@ -67,8 +53,8 @@ pub(crate) enum Searched {
     Conflict(Box<Conflict>),
 }
 
-impl Problem {
-    /// A problem with everything but roots.
+impl SolveTask {
+    /// A task with everything but roots.
     pub(crate) fn new(registries: RegistrySet, request: Request) -> Self {
         Self {
             registries,
@@ -78,26 +64,24 @@ impl Problem {
             locations: BTreeMap::new(),
             compares_registries: false,
             accept_changed: false,
-            root: None,
-            places: None,
-            manifest: None,
+            origin: RequestOrigin::default(),
             existing_lock: None,
             warnings: Vec::new(),
         }
     }
 
-    /// The problem of solving a project.
+    /// The task of solving a project.
     pub(crate) fn of_project(project: &Project, context: &Context) -> Result<Self> {
         Self::for_projects_like(project, context)?.with_root(project, context)
     }
 
-    /// The part of a problem that follows from the folder of a class package.
+    /// The part of a task that follows from the folder of a class package.
     pub(crate) fn in_folder(folder: &Path, context: &Context) -> Result<Self> {
         let registries = context.registries.for_root(Some(folder))?;
         Self::with_registries(&registries, CLASS_PACKAGES, context)
     }
 
-    /// The part of a problem that is the same for all projects with the registries and the ecosystem of one.
+    /// The part of a task that is the same for all projects with the registries and the ecosystem of one.
     pub(crate) fn for_projects_like(project: &Project, context: &Context) -> Result<Self> {
         let registries = project.registries(context)?;
         Self::with_registries(&registries, project.format.ecosystem(), context)
@@ -149,9 +133,11 @@ impl Problem {
 
     /// Makes a project the root.
     pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
-        self.root = project.package().cloned();
-        self.places = RootPlaces::of(project);
-        self.manifest = Some(project.manifest.clone());
+        self.origin = RequestOrigin {
+            package: project.package().cloned(),
+            places: RootPlaces::of(project),
+            manifest: Some(project.manifest.clone()),
+        };
         self.add_root(project, context)?;
         Ok(self)
     }
@@ -176,7 +162,7 @@ impl Problem {
                 let mut required = record.requirements.iter();
                 required.any(|required| required.package == one.package)
             });
-            if let Some(places) = &mut self.places {
+            if let Some(places) = &mut self.origin.places {
                 places.add(&uses);
             }
             record = ProjectUses::new(&record, uses).record;
@@ -218,18 +204,6 @@ impl Problem {
         }
     }
 
-    /// The same request without the option that each package has one release, if that is an option.
-    fn side_by_side(&self) -> Option<Request> {
-        let mut records = self.request.roots.iter().filter_map(Root::record);
-        let is_class_package = records.all(|record| record.ecosystem == CLASS_PACKAGES);
-        let is_optional = self.request.options.single_version
-            && is_class_package
-            && self.request.update.is_none();
-        let mut request = is_optional.then(|| self.request.clone())?;
-        request.options.single_version = false;
-        Some(request)
-    }
-
     /// Solves. A conflict is reported and ends the command.
     pub(crate) fn solve(self, context: &Context, output: &mut Output) -> Result<Box<Resolution>> {
         let (resolution, _) = self.solve_with_registries(context, output)?;
@@ -267,13 +241,8 @@ impl Problem {
         output: &mut Output,
     ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
-        let has_one_root = self.request.roots.len() == 1;
-        let labelled = labelled(&self.request);
-        let update = self.request.update.clone();
-        let update = update.map(|update| (update, self.request.locked.clone()));
+        let asked = AskedRequest::of(&self.request, context);
         let progress = output.progress("Resolving", context.registries.activity());
-        // A list of repairs has it.
-        let side_by_side = (self.side_by_side()).filter(|_| !context.invocation.is("repair"));
         let certified = Certified::of(&mut self.request, context);
         let answer = solve_with_evidence(self.request, &self.registries, &context.read_options);
         drop(progress);
@@ -291,7 +260,13 @@ impl Problem {
         let searched = match answer {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
-                    check_digests(&resolution, context)?;
+                    let findings = show::changed_digests(&resolution, context);
+                    if !findings.is_empty() {
+                        return Err(Failure {
+                            findings,
+                            exit: Exit::Integrity,
+                        });
+                    }
                 }
                 if let Some(lock) = &self.existing_lock
                     && let Ok(new_lock) = resolution.to_lockfile()
@@ -311,46 +286,14 @@ impl Problem {
                 Searched::Solved(resolution)
             }
             Answer::Conflict(mut conflict) => {
-                if let Some(root) = &self.root {
-                    conflict.locate_classes(root);
-                    if has_one_root {
-                        add_commands(&mut conflict, root.name(), &context.invocation);
-                    }
-                }
-                if let Some(places) = self.places.filter(|_| has_one_root) {
-                    places.locate(&mut conflict, &context.read_options);
-                }
-                // A registry that fails here does not change the conflict.
-                let _ = self.registries.advise(&mut conflict);
-                conflict.hints.extend(empty_specs(&conflict));
-                let mut hints = bound_names(&conflict, &self.registries);
-                hints.extend(workspace_members(&conflict, &self.registries));
-                hints.extend(folders_in_place(&conflict, &context.registries));
-                conflict.hints.extend(hints);
-                if let Some(root) = &self.root {
-                    conflict
-                        .hints
-                        .extend(interfaces_of_missing(&conflict, root));
-                }
-                let hint = show::core_hint(&conflict, context.core());
-                conflict.hints.extend(hint);
-                if let Some(request) = side_by_side {
-                    let options = &context.read_options;
-                    let hint = single_version_hint(request, &self.registries, options);
-                    conflict.hints.extend(hint);
-                }
-                if self.is_unconfigured && conflict.code == Code::UnknownPackage {
-                    let hint = unconfigured_hint(&context.invocation);
-                    conflict.hints.push(Hint::option(hint));
-                }
-                if let Some(manifest) = self.manifest.filter(|_| has_one_root) {
-                    let hint =
-                        repair_hint(&conflict, update.as_ref(), &manifest, &context.invocation);
-                    conflict.hints.extend(hint);
-                }
-                if !labelled.is_empty() {
-                    let _ = self.registries.label_classes(&mut conflict, &labelled);
-                }
+                let hints = ConflictHints {
+                    asked,
+                    origin: &self.origin,
+                    registries: &self.registries,
+                    is_unconfigured: self.is_unconfigured,
+                    context,
+                };
+                hints.complete(&mut conflict);
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
@@ -384,14 +327,6 @@ pub(crate) fn shown_location(location: &RegistryLocation) -> String {
     }
 }
 
-/// The roots and provided releases of ecosystems whose classes have ids, and names for people.
-fn labelled(request: &Request) -> Vec<IndexRecord> {
-    let roots = request.roots.iter().filter_map(Root::record);
-    let records = roots.chain(&request.provided);
-    let labelled = records.filter(|record| !record.labels.is_empty());
-    labelled.cloned().collect()
-}
-
 /// Reports a search without an answer.
 fn report_gave_up(steps: u64, output: &mut Output) {
     let steps = show::counted(usize::try_from(steps).unwrap_or(usize::MAX), "step");
@@ -406,55 +341,4 @@ fn report_gave_up(steps: u64, output: &mut Output) {
     } else {
         output.findings(&[Diagnostic::error(Code::GaveUp, summary).hint(hint)]);
     }
-}
-
-/// Checks that releases have the digests that are locked.
-fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
-    let changes = resolution.artifact_changes();
-    let violations = || changes.iter().filter(|change| change.is_violation());
-    let is_folder =
-        |digest: &Option<ArtifactDigest>| matches!(digest, Some(ArtifactDigest::Tree(_)));
-    let is_folder_for_archive = violations().all(|change| is_folder(&change.digest));
-    let mut findings: Vec<Diagnostic> = violations()
-        .map(|change| {
-            let locked: Vec<String> = change
-                .locked
-                .digests
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            let has = match &change.digest {
-                Some(digest) => format!("has the digest {digest}"),
-                None => "has no digest".to_owned(),
-            };
-            let from = match &change.source {
-                ReleaseSource::Host => "from the host".to_owned(),
-                ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
-                // Nobody gave it this name.
-                ReleaseSource::Registry(name) if name.is_unnamed() => {
-                    "from the registry".to_owned()
-                }
-                ReleaseSource::Registry(name) => format!("from the registry `{name}`"),
-            };
-            let message = format!(
-                "{} {} {from} {has}; the locked digest is {}",
-                change.name,
-                change.version,
-                locked.join(" or "),
-            );
-            Diagnostic::error(Code::Digest, message)
-        })
-        .collect();
-    let Some(last) = findings.pop() else {
-        return Ok(());
-    };
-    findings.push(
-        show::digest_hints(is_folder_for_archive, context)
-            .into_iter()
-            .fold(last, Diagnostic::hint),
-    );
-    Err(Failure {
-        findings,
-        exit: Exit::Integrity,
-    })
 }

@@ -18,10 +18,10 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
+use crate::solve_task::SolveTask;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("add", &args.edit.write, context)?;
@@ -196,15 +196,15 @@ fn solve(
     context: &Context,
     output: &mut Output,
 ) -> Result<(Box<Resolution>, Lockfile)> {
-    let mut problem = Problem::of_project(project, context)?;
+    let mut task = SolveTask::of_project(project, context)?;
     if !with_warnings {
-        problem.warnings.clear();
+        task.warnings.clear();
     }
     if lock.is_complete() {
-        problem.request.update = Some(Update::default());
+        task.request.update = Some(Update::default());
     }
-    problem.request.locked = lock.locked();
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    task.request.locked = lock.locked();
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     Ok((resolution, lock))
 }

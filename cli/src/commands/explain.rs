@@ -12,9 +12,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::problem::{Problem, Searched};
 use crate::project::Project;
 use crate::show::{self, counted};
+use crate::solve_task::{Searched, SolveTask};
 
 pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let subject = args.subject.to_string_lossy();
@@ -26,12 +26,12 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
         return Ok(Exit::Done);
     }
     let project = Project::open(&args.subject, context)?;
-    let mut problem = Problem::of_project(&project, context)?;
+    let mut task = SolveTask::of_project(&project, context)?;
     if let Some(lock) = project.lockfile(context)? {
-        problem.request.locked = Locked::from_lockfile(&lock);
+        task.request.locked = Locked::from_lockfile(&lock);
     }
-    let locations = std::mem::take(&mut problem.searched);
-    match problem.search(context, output)?.0 {
+    let locations = std::mem::take(&mut task.searched);
+    match task.search(context, output)?.0 {
         Searched::Conflict(conflict) => {
             if output.is_json() {
                 output.json(&show::conflict_document(&conflict));

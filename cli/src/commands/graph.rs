@@ -9,10 +9,10 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::problem::Searched;
 use crate::project::Project;
 use crate::show::Graph;
-use crate::solve::{problem_with_lock, read_frozen};
+use crate::solve::{read_frozen, task_with_lock};
+use crate::solve_task::Searched;
 
 pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
@@ -31,12 +31,9 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
         );
     }
     let project = Project::open(&solve.manifest, context)?;
-    let problem = problem_with_lock(solve, &project, context, output)?;
-    let (roots, provided) = (
-        problem.request.roots.clone(),
-        problem.request.provided.clone(),
-    );
-    let (searched, registries) = problem.search(context, output)?;
+    let task = task_with_lock(solve, &project, context, output)?;
+    let (roots, provided) = (task.request.roots.clone(), task.request.provided.clone());
+    let (searched, registries) = task.search(context, output)?;
     match searched {
         Searched::Solved(resolution) => {
             let classes: BTreeMap<ClassNode, Vec<ClassNode>> = if args.classes {

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::problem::shown_location;
 use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
+use crate::solve_task::shown_location;
 use crate::yank_reasons::shown_reason;
 
 /// How many characters of a description are shown.

@@ -14,10 +14,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
+use crate::solve_task::SolveTask;
 
 /// The result of fetching everything that is locked.
 pub(super) struct Fetched {
@@ -36,9 +36,9 @@ pub(super) fn locked_project(
 ) -> Result<(Project, Lockfile)> {
     let project = Project::open(manifest, context)?;
     if args.locked {
-        let problem = Problem::of_project(&project, context)?;
+        let task = SolveTask::of_project(&project, context)?;
         let mode = locked_mode(context);
-        require_current_lock(&project, &problem, &mode, context, output)?;
+        require_current_lock(&project, &task, &mode, context, output)?;
     }
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));

@@ -13,10 +13,10 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::lockfile::lock_of;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, counted};
-use crate::solve::{problem_with_lock, read_frozen};
+use crate::solve::{read_frozen, task_with_lock};
+use crate::solve_task::SolveTask;
 use crate::update_effects::{ProjectEffects, Replacement};
 use crate::yank_reasons::YankReasons;
 
@@ -39,23 +39,23 @@ fn show_outdated(
 ) -> Result<Exit> {
     let solve = &args.solve;
     let project = Project::open(manifest, context)?;
-    let problem = if solve.mode.frozen {
-        Problem::of_project(&project, context)?
+    let task = if solve.mode.frozen {
+        SolveTask::of_project(&project, context)?
     } else {
-        problem_with_lock(solve, &project, context, output)?
+        task_with_lock(solve, &project, context, output)?
     };
     // Newer versions are looked for regardless of the lockfile.
     let request = Request {
         locked: Locked::default(),
-        ..problem.request.clone()
+        ..task.request.clone()
     };
     let (resolution, registries) = if solve.mode.frozen {
         (
             Box::new(read_frozen(solve, manifest, context)?),
-            problem.registries,
+            task.registries,
         )
     } else {
-        problem.solve_with_registries(context, output)?
+        task.solve_with_registries(context, output)?
     };
     let progress = output.progress("Looking for newer versions", context.registries.activity());
     let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);

@@ -27,8 +27,8 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::problem::{Problem, Searched};
 use crate::show::{self, counted};
+use crate::solve_task::{Searched, SolveTask};
 
 pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
@@ -225,8 +225,8 @@ pub(super) fn pin(
     let mut planned = Planned::new(model, input, context)?;
     let request = planned.request(ContractScope::All);
     let registries = std::mem::take(&mut planned.registries);
-    let problem = Problem::new(registries, request);
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let task = SolveTask::new(registries, request);
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     Ok(planned.solved(resolution, registries))
 }
 
@@ -241,12 +241,12 @@ fn pin_for_check(
     let mut planned = Planned::new(model, input, context)?;
     let request = planned.request(ContractScope::All);
     let registries = std::mem::take(&mut planned.registries);
-    let (searched, registries) = Problem::new(registries, request).search(context, output)?;
+    let (searched, registries) = SolveTask::new(registries, request).search(context, output)?;
     let (resolution, registries) = match searched {
         Searched::Solved(resolution) => (resolution, registries),
         Searched::Conflict(_) => {
-            let problem = Problem::new(registries, planned.request(ContractScope::Classes));
-            problem.solve_with_registries(context, output)?
+            let task = SolveTask::new(registries, planned.request(ContractScope::Classes));
+            task.solve_with_registries(context, output)?
         }
     };
     Ok(planned.solved(resolution, registries))

@@ -24,8 +24,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::registries::{ConfiguredRegistry, RemoteRegistry, shown_target, title_of};
+use crate::solve_task::SolveTask;
 
 /// How many characters of a warning of the registry are shown; two package names fit.
 const WARNING_CHARACTERS: usize = 1000;
@@ -255,8 +255,8 @@ fn check_step(
     drop(registries);
     let mut bind = |package: Arc<Package>| {
         let request = request_of(&package, context)?;
-        let problem = Problem::new(open()?, request);
-        BoundRelease::solve(package, problem, None, context, output)
+        let task = SolveTask::new(open()?, request);
+        BoundRelease::solve(package, task, None, context, output)
     };
     let (old, new) = (bind(old)?, bind(Arc::new(package.clone()))?);
     let compared = Compared::new(old, new);

@@ -16,10 +16,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
 use crate::output::Output;
-use crate::problem::Searched;
 use crate::project::Project;
 use crate::show;
-use crate::solve::problem_with_lock;
+use crate::solve::task_with_lock;
+use crate::solve_task::Searched;
 
 pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.solve.mode.frozen {
@@ -30,13 +30,13 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     }
     let (name, version) = release_name(&args.name)?;
     let project = Project::open(&args.solve.manifest, context)?;
-    let problem = problem_with_lock(&args.solve, &project, context, output)?;
-    let mut again = problem_with_lock(&args.solve, &project, context, output)?;
+    let task = task_with_lock(&args.solve, &project, context, output)?;
+    let mut again = task_with_lock(&args.solve, &project, context, output)?;
     // They were reported by the first solve.
     again.warnings.clear();
     again.existing_lock = None;
     let locations = again.searched.clone();
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     let chosen = versions_of(&name, &resolution);
     if chosen.is_empty() {
         let failure = not_part_of(&name, None, &resolution, context);

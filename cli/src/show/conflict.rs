@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
+use pkgres_manifest::ReleaseSource;
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{PackageName, ReleaseSource};
 use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, SingleRepair};
 use serde_json::{Value, json};
 
@@ -122,37 +122,6 @@ fn searched_line(conflict: &Conflict, searched: &[String]) -> Option<String> {
     let is_unknown = conflict.code == Code::UnknownPackage && !searched.is_empty();
     let shown: Vec<&str> = searched.iter().map(|text| without_default(text)).collect();
     is_unknown.then(|| format!("searched: {}", shown.join(", ")))
-}
-
-/// A hint for a conflict about the core library, which every package requires, whether its manifest says so or
-/// not.
-pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
-    let core = core?;
-    let is_about = |reason: &&Reason| match &reason.kind {
-        ReasonKind::Requires { package, .. } => reason.clashes && package == core,
-        _ => false,
-    };
-    let mut about = conflict.reasons.iter().filter(is_about);
-    if conflict.code == Code::UnknownPackage {
-        return about.next().map(|_| Hint::option(format!(
-            "`{core}` is the core library: choose another one with `--core-library` or `core-library` in pkgres.toml, or none with `--no-core-library`"
-        )));
-    }
-    let is_implied = |reason: &&Reason| {
-        matches!(
-            reason.kind,
-            ReasonKind::Requires {
-                is_implied: true,
-                ..
-            }
-        )
-    };
-    about.find(is_implied).map(|reason| {
-        Hint::option(format!(
-            "{} requires the core library `{core}` implicitly: set its versions in `Require` of the manifest, or resolve with `--no-core-library`",
-            reason.owner_name()
-        ))
-    })
 }
 
 /// A conflict as a numbered proof, with all hints and then all repairs. If no registry has a package, it lists the

@@ -1,6 +1,7 @@
 //! Renders results as text and JSON.
 
 mod annotation;
+mod changed_digests;
 mod changes;
 mod colors;
 mod conflict;
@@ -16,14 +17,16 @@ mod requirements;
 mod resolution;
 mod resource_table;
 mod shortened_list;
+mod source_title;
 mod staleness;
 mod tree;
 mod update;
 
 pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
+pub(crate) use changed_digests::changed_digests;
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
-pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
+pub(crate) use conflict::{conflict, conflict_document, conflict_json, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use effects::{
     effects_json, not_compared, not_compared_json, place_json, update_effects,
@@ -41,9 +44,7 @@ pub(crate) use resolution::{
     side_by_side_json,
 };
 pub(crate) use resource_table::{LiveLine, cause_text, live_view};
-pub(crate) use staleness::{
-    digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
-};
+pub(crate) use staleness::{locked_mode, staleness, staleness_annotations, staleness_json};
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
 };

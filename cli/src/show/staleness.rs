@@ -1,29 +1,16 @@
 //! Stale lockfiles: how they differ from their project and registries.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
-use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
+use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec, Version};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
 use super::annotation::{Subject, annotation};
+use super::changed_digests::digest_hints;
+use super::source_title::{distinct_title, registry_title};
 use crate::context::Context;
 use crate::registries::OVERRIDE_PREFIX;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
-
-/// Hints for releases whose content is not what was locked. Where archives are locked and all that is found are folders
-/// with sources, the registries are probably not those of the lockfile.
-pub(crate) fn digest_hints(is_folder_for_archive: bool, context: &Context) -> [String; 2] {
-    let first = if is_folder_for_archive {
-        "an archive was locked, and a folder with sources was found: name the registry that the lockfile was written with, with `--registry` or with `registries` in pkgres.toml"
-    } else {
-        "a release should never change: find out who changed it, and why"
-    };
-    let command = context.invocation.command("lock --accept-changed");
-    [
-        first.to_owned(),
-        format!("if the change is intended, `{command}` accepts it"),
-    ]
-}
 
 /// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
 /// locked are a separate error: updating the lockfile must not hide them. `mode` is the end of the other message.
@@ -33,8 +20,8 @@ pub(crate) fn staleness(stale: &[Staleness], mode: &str, context: &Context) -> V
     let finding = |code, message: &str, entries: &[&Staleness], hints: &[String]| {
         let mut text = message.to_owned();
         for entry in entries {
-            let (mark, line) = line(entry);
-            text.push_str(&format!("\n  {mark} {line}"));
+            let line = Line::of(entry);
+            text.push_str(&format!("\n  {} {}", line.mark, line.text));
         }
         let finding = Diagnostic::error(code, text);
         hints.iter().fold(finding, Diagnostic::hint)
@@ -77,7 +64,7 @@ pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
             };
             let subject = location(entry)
                 .map_or_else(|| Subject::file(file), |location| Subject::at(&location));
-            annotation("error", &subject, code, &line(entry).1)
+            annotation("error", &subject, code, &Line::of(entry).text)
         })
         .collect()
 }
@@ -173,25 +160,6 @@ fn was_provided(entry: &Staleness) -> bool {
     }
 }
 
-/// A source as messages name it; one that nobody gave a name is "the registry".
-fn registry_title(source: &ReleaseSource) -> String {
-    match source {
-        ReleaseSource::Registry(name) if name.is_unnamed() => "the registry".to_owned(),
-        ReleaseSource::Registry(name) => format!("the registry `{name}`"),
-        source => format!("`{source}`"),
-    }
-}
-
-/// A source beside another one, so that "the registry" would not say which one.
-fn distinct_title(source: &ReleaseSource) -> String {
-    match source {
-        ReleaseSource::Registry(name) if name.is_unnamed() => {
-            "a registry without a name".to_owned()
-        }
-        source => registry_title(source),
-    }
-}
-
 /// Where a locked release came from, as a verb.
 fn was_from(locked: &ReleaseSource) -> String {
     match locked {
@@ -205,263 +173,278 @@ fn was_from(locked: &ReleaseSource) -> String {
 
 /// One difference as JSON.
 pub(crate) fn staleness_json(entry: &Staleness) -> Value {
-    let (kind, package) = kind(entry);
-    json!({"kind": kind, "package": package, "text": line(entry).1})
+    let line = Line::of(entry);
+    json!({"kind": line.kind, "package": line.package, "text": line.text})
 }
 
-fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
-    match entry {
-        Staleness::RootNotLocked(root) => ("root_not_locked", Some(root)),
-        Staleness::ModelNotLocked => ("model_not_locked", None),
-        Staleness::NotARoot(root) => ("not_a_root", Some(root)),
-        Staleness::RequirementAdded { package, .. } => ("requirement_added", Some(package)),
-        Staleness::RequirementRemoved { package, .. } => ("requirement_removed", Some(package)),
-        Staleness::RequirementChanged { package, .. } => ("requirement_changed", Some(package)),
-        Staleness::OverrideChanged { package, .. } => ("override_changed", Some(package)),
-        Staleness::Gone { package, .. } => ("gone", Some(package)),
-        Staleness::SourceDiffers { package, .. } => ("source_differs", Some(package)),
-        Staleness::DigestDiffers { package, .. } => ("digest_differs", Some(package)),
-        Staleness::NotBound { package, .. } => ("not_bound", Some(package)),
-        Staleness::NotAllowed { package, .. } => ("not_allowed", Some(package)),
-        Staleness::NotRequired { package, .. } => ("not_required", Some(package)),
-        Staleness::ClassNotFound { owner, .. } => ("class_not_found", Some(owner)),
-        Staleness::InheritsTwice { .. } => ("inherits_twice", None),
-        Staleness::ClassCycle(_) => ("class_cycle", None),
-        Staleness::SeveralReleases { package, .. } => ("several_releases", Some(package)),
-        Staleness::NotReached { package, .. } => ("not_reached", Some(package)),
+/// A difference as a line of a report.
+struct Line<'s> {
+    /// The kind of difference in JSON.
+    kind: &'static str,
+    /// `+` for what is new, `-` for what is gone, `~` for what changed.
+    mark: char,
+    /// The package that it is about, if it is about one.
+    package: Option<&'s PackageName>,
+    text: String,
+}
+
+impl<'s> Line<'s> {
+    fn new(
+        kind: &'static str,
+        mark: char,
+        package: impl Into<Option<&'s PackageName>>,
+        text: String,
+    ) -> Self {
+        Self {
+            kind,
+            mark,
+            package: package.into(),
+            text,
+        }
+    }
+
+    fn of(entry: &'s Staleness) -> Self {
+        match entry {
+            Staleness::RootNotLocked(root) => {
+                let text = format!("{root} is not in the lockfile");
+                Self::new("root_not_locked", '+', root, text)
+            }
+            Staleness::ModelNotLocked => {
+                let text = "the object model is not in the lockfile".to_owned();
+                Self::new("model_not_locked", '+', None, text)
+            }
+            Staleness::NotARoot(root) => {
+                let text = format!("{root} is in the lockfile, but is not a root");
+                Self::new("not_a_root", '-', root, text)
+            }
+            Staleness::RequirementAdded {
+                root,
+                package,
+                spec,
+                location,
+            } => {
+                let place = at(location.as_ref());
+                let text = format!(
+                    "{package} {spec} is required by {root}{place}, but not in the lockfile"
+                );
+                Self::new("requirement_added", '+', package, text)
+            }
+            Staleness::RequirementRemoved { root, package } => {
+                let text = format!("{package} is no longer required by {root}");
+                Self::new("requirement_removed", '-', package, text)
+            }
+            Staleness::RequirementChanged {
+                root,
+                package,
+                locked,
+                spec,
+                location,
+            } => {
+                let place = at(location.as_ref());
+                let text = format!(
+                    "{root} requires {package} {spec}{place}; the lockfile was made for {locked}"
+                );
+                Self::new("requirement_changed", '~', package, text)
+            }
+            Staleness::OverrideChanged {
+                package,
+                locked,
+                spec,
+            } => {
+                let (mark, text) = override_change(package, locked.as_ref(), spec.as_ref());
+                Self::new("override_changed", mark, package, text)
+            }
+            Staleness::Gone { package, .. } => {
+                let (mark, text) = gone(entry);
+                Self::new("gone", mark, package, text)
+            }
+            Staleness::SourceDiffers {
+                package,
+                version,
+                locked,
+                found,
+            } => {
+                let was = was_from(locked);
+                let now = match found {
+                    ReleaseSource::BuiltIn => "is now the one that is built in".to_owned(),
+                    found => format!("now comes from {}", distinct_title(found)),
+                };
+                let text = format!("{package} {version} {was} and {now}");
+                Self::new("source_differs", '~', package, text)
+            }
+            Staleness::DigestDiffers {
+                package,
+                version,
+                locked,
+                found,
+            } => {
+                let (found, locked) = (digest(found.as_ref()), digest(locked.as_ref()));
+                let text = format!("{package} {version} has the digest {found}, not {locked}");
+                Self::new("digest_differs", '~', package, text)
+            }
+            Staleness::NotBound {
+                owner,
+                owner_version,
+                package,
+            } => {
+                let text = format!(
+                    "{package} is required by {owner} {owner_version}, but not in the lockfile"
+                );
+                Self::new("not_bound", '+', package, text)
+            }
+            Staleness::NotAllowed {
+                owner,
+                owner_version,
+                package,
+                spec,
+                is_override,
+                version,
+                location,
+            } => {
+                let place = at(location.as_ref());
+                let requires = if *is_override {
+                    "whose requirement is overridden with"
+                } else {
+                    "which requires"
+                };
+                let text = format!(
+                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{place}"
+                );
+                Self::new("not_allowed", '~', package, text)
+            }
+            Staleness::NotRequired {
+                owner,
+                owner_version,
+                package,
+            } => {
+                let text = format!("{package} is not required by {owner} {owner_version}");
+                Self::new("not_required", '-', package, text)
+            }
+            Staleness::ClassNotFound {
+                owner,
+                owner_version,
+                class,
+            } => {
+                let (subject, verb) = match class.interface_name() {
+                    Some(interface) => (format!("the interface {interface}"), "implements"),
+                    None => (format!("the class {class}"), "extends"),
+                };
+                let text = format!(
+                    "{subject}, which a class of {owner} {owner_version} {verb}, is not found"
+                );
+                Self::new("class_not_found", '~', owner, text)
+            }
+            Staleness::InheritsTwice { class, inherited } => {
+                let text = match inherited.interface_name() {
+                    Some(interface) => format!("the class {class} implements {interface} twice"),
+                    None => format!("the class {class} inherits {inherited} twice"),
+                };
+                Self::new("inherits_twice", '~', None, text)
+            }
+            Staleness::ClassCycle(classes) => {
+                let names: Vec<&str> = classes.iter().map(ClassName::as_str).collect();
+                let text = format!("classes extend each other: {}", names.join(", "));
+                Self::new("class_cycle", '~', None, text)
+            }
+            Staleness::SeveralReleases { package, versions } => {
+                let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+                let versions = versions.join(", ");
+                let text = format!(
+                    "{package} has the releases {versions}, but `--single-version` allows one"
+                );
+                Self::new("several_releases", '~', package, text)
+            }
+            Staleness::NotReached { package, version } => {
+                let text = format!("{package} {version} is no longer needed");
+                Self::new("not_reached", '-', package, text)
+            }
+        }
     }
 }
 
-/// A mark (`+` for new, `-` for gone, `~` for changed) and a sentence.
-fn line(entry: &Staleness) -> (char, String) {
-    match entry {
-        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lockfile")),
-        Staleness::ModelNotLocked => ('+', "the object model is not in the lockfile".to_owned()),
-        Staleness::NotARoot(root) => ('-', format!("{root} is in the lockfile, but is not a root")),
-        Staleness::RequirementAdded {
-            root,
-            package,
-            spec,
-            location,
-        } => (
-            '+',
-            format!(
-                "{package} {spec} is required by {root}{}, but not in the lockfile",
-                at(location.as_ref())
-            ),
-        ),
-        Staleness::RequirementRemoved { root, package } => {
-            ('-', format!("{package} is no longer required by {root}"))
-        }
-        Staleness::RequirementChanged {
-            root,
-            package,
-            locked,
-            spec,
-            location,
-        } => (
+/// The mark and the text of a change of an override.
+fn override_change(
+    package: &PackageName,
+    locked: Option<&Spec>,
+    spec: Option<&Spec>,
+) -> (char, String) {
+    match (locked, spec) {
+        (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
+        (_, None) => ('-', format!("{package} is no longer overridden")),
+        (Some(locked), Some(spec)) => (
             '~',
-            format!(
-                "{root} requires {package} {spec}{}; the lockfile was made for {locked}",
-                at(location.as_ref())
-            ),
+            format!("{package} is overridden with {spec}; the lockfile was made for {locked}"),
         ),
-        Staleness::OverrideChanged {
-            package,
-            locked,
-            spec,
-        } => match (locked, spec) {
-            (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
-            (_, None) => ('-', format!("{package} is no longer overridden")),
-            (Some(locked), Some(spec)) => (
-                '~',
-                format!("{package} is overridden with {spec}; the lockfile was made for {locked}"),
-            ),
-        },
-        Staleness::Gone {
-            package,
-            version,
-            found: Some(ReleaseSource::Host),
-            newest: Some(newest),
-            ..
-        } => (
-            '~',
-            format!("{package} {version}: the host now provides {newest}"),
-        ),
-        Staleness::Gone {
-            package,
-            version,
-            found: Some(ReleaseSource::Registry(name)),
-            newest: Some(newest),
-            ..
-        } if is_made_of_folder(name.as_str()) => {
-            let place = if name.as_str() == WORKSPACE {
-                "the workspace".to_owned()
-            } else {
-                format!("the override of {package}")
-            };
-            let line = format!("{package} {version}: {place} now has {newest}");
-            ('~', line)
+    }
+}
+
+/// The mark and the text of a release that is [gone](Staleness::Gone).
+fn gone(entry: &Staleness) -> (char, String) {
+    let Staleness::Gone {
+        package,
+        version,
+        locked,
+        found,
+        newest,
+    } = entry
+    else {
+        unreachable!("only called for what is gone");
+    };
+    let release = format!("{package} {version}");
+    let changed = |place: &str, newest: &Version| format!("{release}: {place} now has {newest}");
+    match (found, newest) {
+        (Some(ReleaseSource::Host), Some(newest)) => {
+            return ('~', format!("{release}: the host now provides {newest}"));
         }
-        Staleness::Gone {
-            package,
-            version,
-            locked,
-            found,
-            newest,
-        } => {
-            let newest = newest.as_ref();
-            let instead = newest.map_or_else(String::new, |newest| {
-                format!("; the newest there is {newest}")
-            });
-            let line = match found {
-                None if *locked == ReleaseSource::Host => {
-                    format!("{package} {version} was provided by the host, and nothing has it now")
-                }
-                Some(ReleaseSource::BuiltIn) if *locked == ReleaseSource::BuiltIn => {
-                    format!("{package} {version} is no longer built in{instead}")
-                }
-                Some(ReleaseSource::BuiltIn) => format!(
-                    "{package} {version} {}, and nothing has it now; pkgres has {package}{} built in",
-                    was_from(locked),
-                    newest.map_or_else(String::new, |newest| format!(" {newest}"))
-                ),
-                Some(found) if *locked == ReleaseSource::BuiltIn => format!(
-                    "{package} {version} was built in; {package} now comes from {}{instead}",
-                    registry_title(found)
-                ),
-                Some(found) if *locked == ReleaseSource::Host => format!(
-                    "{package} {version} was provided by the host; {package} now comes from {}, which does not have it",
-                    registry_title(found)
-                ),
-                None => format!("{package} {version} is no longer in any registry"),
-                Some(found) if found == locked => {
-                    format!(
-                        "{package} {version} is no longer in {}{instead}",
-                        registry_title(found)
-                    )
-                }
-                Some(found) => format!(
-                    "{package} {version} was locked from {}; {package} now comes from {}, which does not have it",
-                    distinct_title(locked),
-                    distinct_title(found)
-                ),
-            };
-            ('-', line)
+        (Some(ReleaseSource::Registry(name)), Some(newest)) if name.as_str() == WORKSPACE => {
+            return ('~', changed("the workspace", newest));
         }
-        Staleness::SourceDiffers {
-            package,
-            version,
-            locked,
-            found,
-        } => {
+        (Some(ReleaseSource::Registry(name)), Some(newest)) if is_made_of_folder(name.as_str()) => {
+            return ('~', changed(&format!("the override of {package}"), newest));
+        }
+        _ => {}
+    }
+    let instead = newest.as_ref().map_or_else(String::new, |newest| {
+        format!("; the newest there is {newest}")
+    });
+    let text = match (locked, found) {
+        (ReleaseSource::Host, None) => {
+            format!("{release} was provided by the host, and nothing has it now")
+        }
+        (_, None) => format!("{release} is no longer in any registry"),
+        (ReleaseSource::BuiltIn, Some(ReleaseSource::BuiltIn)) => {
+            format!("{release} is no longer built in{instead}")
+        }
+        (_, Some(ReleaseSource::BuiltIn)) => {
+            let newest = newest
+                .as_ref()
+                .map_or_else(String::new, |newest| format!(" {newest}"));
             let was = was_from(locked);
-            let line = match found {
-                ReleaseSource::BuiltIn => {
-                    format!("{package} {version} {was} and is now the one that is built in")
-                }
-                found => format!(
-                    "{package} {version} {was} and now comes from {}",
-                    distinct_title(found)
-                ),
-            };
-            ('~', line)
-        }
-        Staleness::DigestDiffers {
-            package,
-            version,
-            locked,
-            found,
-        } => (
-            '~',
             format!(
-                "{package} {version} has the digest {}, not {}",
-                digest(found.as_ref()),
-                digest(locked.as_ref())
-            ),
-        ),
-        Staleness::NotBound {
-            owner,
-            owner_version,
-            package,
-        } => (
-            '+',
-            format!("{package} is required by {owner} {owner_version}, but not in the lockfile"),
-        ),
-        Staleness::NotAllowed {
-            owner,
-            owner_version,
-            package,
-            spec,
-            is_override,
-            version,
-            location,
-        } => {
-            let position = at(location.as_ref());
-            let requires = if *is_override {
-                "whose requirement is overridden with"
-            } else {
-                "which requires"
-            };
-            (
-                '~',
-                format!(
-                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{position}"
-                ),
+                "{release} {was}, and nothing has it now; pkgres has {package}{newest} built in"
             )
         }
-        Staleness::NotRequired {
-            owner,
-            owner_version,
-            package,
-        } => (
-            '-',
-            format!("{package} is not required by {owner} {owner_version}"),
-        ),
-        Staleness::ClassNotFound {
-            owner,
-            owner_version,
-            class,
-        } => (
-            '~',
-            match class.interface_name() {
-                Some(interface) => format!(
-                    "the interface {interface}, which a class of {owner} {owner_version} implements, is not found"
-                ),
-                None => format!(
-                    "the class {class}, which a class of {owner} {owner_version} extends, is not found"
-                ),
-            },
-        ),
-        Staleness::InheritsTwice { class, inherited } => {
-            let line = match inherited.interface_name() {
-                Some(interface) => format!("the class {class} implements {interface} twice"),
-                None => format!("the class {class} inherits {inherited} twice"),
-            };
-            ('~', line)
+        (ReleaseSource::BuiltIn, Some(found)) => {
+            let now = registry_title(found);
+            format!("{release} was built in; {package} now comes from {now}{instead}")
         }
-        Staleness::ClassCycle(classes) => {
-            let names: Vec<&str> = classes
-                .iter()
-                .map(pkgres_manifest::ClassName::as_str)
-                .collect();
-            (
-                '~',
-                format!("classes extend each other: {}", names.join(", ")),
+        (ReleaseSource::Host, Some(found)) => format!(
+            "{release} was provided by the host; {package} now comes from {}, which does not have it",
+            registry_title(found)
+        ),
+        (locked, Some(found)) if found == locked => {
+            format!(
+                "{release} is no longer in {}{instead}",
+                registry_title(found)
             )
         }
-        Staleness::SeveralReleases { package, versions } => {
-            let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
-            let line = format!(
-                "{package} has the releases {}, but `--single-version` allows one",
-                versions.join(", ")
-            );
-            ('~', line)
-        }
-        Staleness::NotReached { package, version } => {
-            ('-', format!("{package} {version} is no longer needed"))
-        }
-    }
+        (locked, Some(found)) => format!(
+            "{release} was locked from {}; {package} now comes from {}, which does not have it",
+            distinct_title(locked),
+            distinct_title(found)
+        ),
+    };
+    ('-', text)
 }
 
 /// A position in parentheses; empty if there is none.

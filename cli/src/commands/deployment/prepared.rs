@@ -26,10 +26,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::counted;
 use crate::solve::require_current_lock;
+use crate::solve_task::SolveTask;
 
 /// A deployment and its graph.
 pub(super) struct Prepared {
@@ -178,9 +178,9 @@ pub(super) fn locked_releases(
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));
     };
-    let problem = Problem::of_project(&project, context)?;
-    require_current_lock(&project, &problem, "", context, output)?;
-    let mut bound = BoundRelease::solve(package, problem, Some(lock), context, output)?;
+    let task = SolveTask::of_project(&project, context)?;
+    require_current_lock(&project, &task, "", context, output)?;
+    let mut bound = BoundRelease::solve(package, task, Some(lock), context, output)?;
     match bound.unbound.take() {
         None => Ok((project, bound)),
         Some(unbound) => Err(Failure {

@@ -1,6 +1,6 @@
 //! Solves several projects together, so that they agree on versions.
 //!
-//! All projects are solved as one problem, and each lockfile gets its part of the answer. A lockfile does not record
+//! All projects are solved as one task, and each lockfile gets its part of the answer. A lockfile does not record
 //! that: when the projects are solved together again, only the releases in their lockfiles are preferred. If a package
 //! has several releases side by side, that can lead to a different answer, so [`stabilize`] repeats the solve until
 //! locking the answer changes nothing.
@@ -19,9 +19,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::PreviousLock;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, ChangeLine};
+use crate::solve_task::SolveTask;
 
 /// How often [`stabilize`] solves at most; nearly always, once is enough.
 const MAX_ROUNDS: usize = 8;
@@ -63,8 +63,8 @@ pub(crate) fn agree(
             preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
         }
     }
-    let mut joint = JointProblem::new(manifests, context)?;
-    joint.problem.request.locked = Locked::preferring(preferred);
+    let mut joint = JointTask::new(manifests, context)?;
+    joint.task.request.locked = Locked::preferring(preferred);
     let agreement = joint.solve(context, output)?;
     stabilize(agreement, manifests, options, context, output)
 }
@@ -106,11 +106,11 @@ fn taken_releases(
     let mut taken = AgreedReleases::new();
     for manifest in manifests {
         let project = Project::open(manifest, context)?;
-        let problem = Problem::of_project(&project, context)?;
+        let task = SolveTask::of_project(&project, context)?;
         let mut proposal = Err(Failure::reported(Exit::Failed));
         // Locking the project reports everything again.
         Output::capture(&output.style(), |output| {
-            proposal = propose(&project, problem, options, Some(agreed), context, output);
+            proposal = propose(&project, task, options, Some(agreed), context, output);
         });
         let Ok(proposal) = proposal else {
             return Ok(None);
@@ -128,42 +128,42 @@ pub(crate) fn agree_with(
     context: &Context,
     output: &mut Output,
 ) -> Result<Agreement> {
-    let mut joint = JointProblem::new(manifests, context)?;
-    joint.problem.request.locked = locked;
-    joint.problem.request.update = update;
+    let mut joint = JointTask::new(manifests, context)?;
+    joint.task.request.locked = locked;
+    joint.task.request.update = update;
     // The first solve reported them.
-    joint.problem.warnings.clear();
+    joint.task.warnings.clear();
     joint.solve(context, output)
 }
 
-/// Several projects as one problem.
-struct JointProblem {
-    problem: Problem,
+/// Several projects as one task.
+struct JointTask {
+    task: SolveTask,
     roots: Vec<Arc<Package>>,
 }
 
-impl JointProblem {
+impl JointTask {
     fn new(manifests: &[PathBuf], context: &Context) -> Result<Self> {
         let projects = manifests.iter().map(|path| Project::open(path, context));
         let projects = projects.collect::<Result<Vec<Project>>>()?;
-        let mut problem = match projects.first() {
-            Some(first) => Problem::for_projects_like(first, context)?,
-            None => Problem::in_folder(Path::new(""), context)?,
+        let mut task = match projects.first() {
+            Some(first) => SolveTask::for_projects_like(first, context)?,
+            None => SolveTask::in_folder(Path::new(""), context)?,
         };
         for project in &projects {
-            problem.add_root(project, context)?;
+            task.add_root(project, context)?;
         }
         let roots: Vec<Arc<Package>> = projects
             .iter()
             .filter_map(|project| project.package().cloned())
             .collect();
-        problem.root = roots.first().cloned();
-        Ok(Self { problem, roots })
+        task.origin.package = roots.first().cloned();
+        Ok(Self { task, roots })
     }
 
     fn solve(self, context: &Context, output: &mut Output) -> Result<Agreement> {
-        let searched = self.problem.searched.clone();
-        let resolution = self.problem.solve(context, output)?;
+        let searched = self.task.searched.clone();
+        let resolution = self.task.solve(context, output)?;
         let releases = resolution.owners().filter_map(ResolvedOwner::release);
         let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
         Ok(Agreement {
@@ -191,9 +191,9 @@ impl Disagreement {
         output: &mut Output,
     ) -> Result<Self> {
         let project = Project::open(manifest, context)?;
-        let mut problem = Problem::of_project(&project, context)?;
-        problem.warnings.clear();
-        let proposal = propose(&project, problem, options, Some(agreed), context, output)?;
+        let mut task = SolveTask::of_project(&project, context)?;
+        task.warnings.clear();
+        let proposal = propose(&project, task, options, Some(agreed), context, output)?;
         let lines = show::changes(&proposal.previous.diff(&proposal.lock));
         Ok(Self { lines })
     }

@@ -22,9 +22,9 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
 use crate::manifest_file::ManifestFile;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, counted};
+use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
 
 /// Checks the lockfile of a project; `manifest` is its path on the command line. `agreed` are the releases that several
@@ -39,9 +39,8 @@ pub(super) fn check(
 ) -> Result<Exit> {
     let path = manifest_file.lock_path();
     // Errors of the project are reported before errors of its registries.
-    let problem = Problem::in_folder(&manifest_file.folder, context);
-    let question =
-        (problem.as_ref().ok()).and_then(|problem| question(&manifest_file, problem, context));
+    let task = SolveTask::in_folder(&manifest_file.folder, context);
+    let question = (task.as_ref().ok()).and_then(|task| question(&manifest_file, task, context));
     let options = &context.read_options;
     let known = question.as_ref().and_then(|(question, _)| {
         question.known_to_fit(|path| manifest_file.file(path, options).ok())
@@ -51,7 +50,7 @@ pub(super) fn check(
             count,
             ..Checked::default()
         },
-        None => check_content(manifest_file, problem, question, context, output)?,
+        None => check_content(manifest_file, task, question, context, output)?,
     };
     let disagreement = match agreed {
         Some(agreed) if checked.report.stale.is_empty() => {
@@ -76,8 +75,8 @@ pub(super) fn check_foreign(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let problem = Problem::of_project(project, context)?;
-    let CheckedEntries { checked, .. } = check_entries(project, problem, context, output)?;
+    let task = SolveTask::of_project(project, context)?;
+    let CheckedEntries { checked, .. } = check_entries(project, task, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
     Ok(show_report(args, &path, &checked, &none, context, output))
@@ -134,7 +133,7 @@ fn show_report(
 /// cannot answer it.
 fn question(
     manifest_file: &ManifestFile,
-    problem: &Problem,
+    task: &SolveTask,
     context: &Context,
 ) -> Option<(LockQuestion, LockContent)> {
     let workspace = context.workspace().ok()?;
@@ -150,8 +149,8 @@ fn question(
         path: &path,
         lock,
         manifest: &manifest_file.bytes,
-        request: &problem.request,
-        registries: &problem.registries,
+        request: &task.request,
+        registries: &task.registries,
         options,
     });
     Some((question?, lock))
@@ -160,7 +159,7 @@ fn question(
 /// Checks the lockfile entry by entry.
 fn check_content(
     manifest_file: ManifestFile,
-    problem: Result<Problem>,
+    task: Result<SolveTask>,
     question: Option<(LockQuestion, LockContent)>,
     context: &Context,
     output: &mut Output,
@@ -170,8 +169,8 @@ fn check_content(
         files.push(RootFile::new(path.clone(), bytes));
     })?;
     let project = Project::new(manifest_file, package);
-    let problem = problem?.with_root(&project, context)?;
-    let entries = check_entries(&project, problem, context, output)?;
+    let task = task?.with_root(&project, context)?;
+    let entries = check_entries(&project, task, context, output)?;
     let checked = entries.checked;
     if let Some((question, content)) = question
         && !entries.has_findings
@@ -195,7 +194,7 @@ struct CheckedEntries {
 /// Checks the lockfile of a project entry by entry.
 fn check_entries(
     project: &Project,
-    problem: Problem,
+    task: SolveTask,
     context: &Context,
     output: &mut Output,
 ) -> Result<CheckedEntries> {
@@ -210,21 +209,21 @@ fn check_entries(
         root.filter(|root| !lock.capabilities.is_empty() || !root.manifest.implements.is_empty());
     let with_capabilities = root.map(|root| (root, lock.clone()));
     let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    let report = check_lock(LockCheck::new(task.request, lock), &task.registries);
     drop(progress);
-    let findings = problem.registries.take_findings();
+    let findings = task.registries.take_findings();
     output.findings(&findings);
     let report = report?;
     if let Some((root, lock)) = with_capabilities
         && report.stale.is_empty()
-        && !are_capabilities_right(&lock, root, &problem.registries, context)?
+        && !are_capabilities_right(&lock, root, &task.registries, context)?
     {
         return Err(other_capabilities(&path, context));
     }
     let yanked = report.yanked.iter();
     let yank_reasons = YankReasons::find(
         yanked.map(|(name, version)| (name, version)),
-        &problem.registries,
+        &task.registries,
     );
     Ok(CheckedEntries {
         checked: Checked {
@@ -232,7 +231,7 @@ fn check_entries(
             count,
             yank_reasons,
         },
-        registries: problem.registries,
+        registries: task.registries,
         bytes,
         has_findings: !findings.is_empty(),
     })

@@ -23,10 +23,10 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::{LockText, write_lock};
 use crate::manifest_file::{folder_of, locked_folders};
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::{Project, read_manifest};
 use crate::root::ForeignRoot;
 use crate::show;
+use crate::solve_task::SolveTask;
 
 pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.frozen {
@@ -193,13 +193,13 @@ fn lock_one(
         let package = manifest_file.parse(&context.read_options, |_, _| {})?;
         Project::new(manifest_file, package)
     };
-    let mut problem = Problem::of_project(&project, context)?;
+    let mut task = SolveTask::of_project(&project, context)?;
     if agreed.is_some() {
         // Solving all projects together reported them.
-        problem.warnings.clear();
+        task.warnings.clear();
     }
     let options = args.options();
-    let proposal = propose(&project, problem, &options, agreed, context, output)?;
+    let proposal = propose(&project, task, &options, agreed, context, output)?;
     write(&project, proposal, &options, context, output)
 }
 
@@ -215,10 +215,10 @@ pub(super) fn lock_agreed(
     output: &mut Output,
 ) -> Result<Exit> {
     let project = Project::open(manifest, context)?;
-    let mut problem = Problem::of_project(&project, context)?;
-    problem.warnings.clear();
+    let mut task = SolveTask::of_project(&project, context)?;
+    task.warnings.clear();
     let agreed = Some(&agreement.releases);
-    let proposal = propose(&project, problem, options, agreed, context, output)?;
+    let proposal = propose(&project, task, options, agreed, context, output)?;
     // If a package has several releases for the sake of other projects, this one can do with another release.
     let is_other = |release: &&(PackageName, Version)| {
         named.contains(&release.0) && !agreement.releases.contains(*release)

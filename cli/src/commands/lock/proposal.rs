@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::lockfile::PreviousLock;
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
+use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
 
 /// The releases that several projects agreed on.
@@ -41,7 +41,7 @@ pub(super) struct Proposal {
 /// together.
 pub(super) fn propose(
     project: &Project,
-    mut problem: Problem,
+    mut task: SolveTask,
     options: &LockOptions,
     agreed: Option<&AgreedReleases>,
     context: &Context,
@@ -56,9 +56,9 @@ pub(super) fn propose(
         (previous, note)
     };
     output.notes(note);
-    problem.accept_changed = options.accept_changed;
+    task.accept_changed = options.accept_changed;
     let locked = previous.locked();
-    problem.request.locked = match agreed {
+    task.request.locked = match agreed {
         Some(agreed) => Locked {
             artifacts: locked.artifacts,
             ..Locked::preferring(agreed.clone())
@@ -70,7 +70,7 @@ pub(super) fn propose(
         },
         None => locked,
     };
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     let yank_reasons = YankReasons::of_resolution(&resolution, &registries);
     Ok(Proposal {

@@ -17,10 +17,10 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::lockfile::{LockText, PreviousLock, write_lock};
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show::{self, Editable};
+use crate::solve_task::SolveTask;
 
 /// Makes the changes of a repair, after solving with them once more, and reports the differences. `request` is the one
 /// that ended in the conflict.
@@ -62,15 +62,15 @@ pub(super) fn apply(
         Some(project.with_specs(&specs, context)?)
     };
     let edited = edited.as_ref().unwrap_or(project);
-    let mut problem = Problem::of_project(edited, context)?;
+    let mut task = SolveTask::of_project(edited, context)?;
     for edit in &settings {
-        edit.apply_to(&mut problem.request);
+        edit.apply_to(&mut task.request);
     }
-    problem.request.locked = request.locked.clone();
-    problem.request.update.clone_from(&request.update);
+    task.request.locked = request.locked.clone();
+    task.request.update.clone_from(&request.update);
     // Warnings about the manifest were reported when the conflict was found.
-    problem.warnings.clear();
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    task.warnings.clear();
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
     let options = &context.read_options;
     // If the lockfile cannot be written, nothing else is written either.

@@ -13,11 +13,11 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::{PreviousLock, lock_missing, parse_lock};
 use crate::output::Output;
-use crate::problem::{Problem, Searched, lists_all};
 use crate::project::Project;
 use crate::requirement::update_arguments;
 use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
+use crate::solve_task::{Searched, SolveTask, lists_all};
 
 use super::update::UpdatePlan;
 
@@ -26,28 +26,28 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
         reject_lock_modes("repair", &args.write, context)?;
     }
     let project = Project::open(args.manifest(), context)?;
-    let mut problem = Problem::of_project(&project, context)?;
+    let mut task = SolveTask::of_project(&project, context)?;
     let previous = PreviousLock::read(&project.lock_path(), context)?;
     output.notes(previous.note());
-    problem.request.locked = previous.locked();
+    task.request.locked = previous.locked();
     if !args.update.is_empty() {
         let Some(bytes) = &previous.bytes else {
             return Err(lock_missing("to update", context));
         };
         let lock = parse_lock(&project.lock_path(), bytes, context)?;
         let plan = UpdatePlan::new(&args.update, args.precise.as_deref(), &lock, context)?;
-        problem.request.locked = plan.locked;
-        problem.request.update = plan.update;
+        task.request.locked = plan.locked;
+        task.request.update = plan.update;
     }
-    let request = problem.request.clone();
+    let request = task.request.clone();
     let of_update = request.update.as_ref();
     let of_update = of_update.and_then(|update| update_arguments(update, &request.locked));
     let words = of_update.map_or_else(
         || "repair".to_owned(),
         |of_update| format!("repair {of_update}"),
     );
-    let locations = std::mem::take(&mut problem.searched);
-    let (searched, registries) = problem.search(context, output)?;
+    let locations = std::mem::take(&mut task.searched);
+    let (searched, registries) = task.search(context, output)?;
     let conflict = match searched {
         Searched::Conflict(conflict) => conflict,
         Searched::Solved(resolution) => {

@@ -18,10 +18,10 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
-use crate::problem::Problem;
 use crate::project::Project;
 use crate::show;
 use crate::solve::reject_lock_modes;
+use crate::solve_task::SolveTask;
 use crate::update_effects::{ProjectEffects, Replacement};
 use crate::yank_reasons::YankReasons;
 
@@ -43,18 +43,18 @@ fn update_one(
     output: &mut Output,
 ) -> Result<Exit> {
     let project = Project::open(manifest, context)?;
-    let mut problem = Problem::of_project(&project, context)?;
+    let mut task = SolveTask::of_project(&project, context)?;
     let path = project.lock_path();
     let Some(bytes) = read_lock_bytes(&path, context)? else {
         return Err(lock_missing("to update", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
     let plan = UpdatePlan::new(packages, args.precise.as_deref(), &lock, context)?;
-    problem.request.locked = plan.locked;
-    problem.request.update = plan.update;
-    let request = problem.request.clone();
-    let searched = problem.searched.clone();
-    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    task.request.locked = plan.locked;
+    task.request.update = plan.update;
+    let request = task.request.clone();
+    let searched = task.searched.clone();
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     // An update of named packages has proofs about them.
     let held_back = if plan.named.is_empty() {
         held_back(&request, &resolution, &registries, context)?

@@ -1,0 +1,31 @@
+//! How messages name the source of a release.
+
+use pkgres_manifest::ReleaseSource;
+
+/// A source as messages name it; one that nobody gave a name is "the registry".
+pub(crate) fn registry_title(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if name.is_unnamed() => "the registry".to_owned(),
+        ReleaseSource::Registry(name) => format!("the registry `{name}`"),
+        source => format!("`{source}`"),
+    }
+}
+
+/// A source beside another one, so that "the registry" would not say which one.
+pub(crate) fn distinct_title(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if name.is_unnamed() => {
+            "a registry without a name".to_owned()
+        }
+        source => registry_title(source),
+    }
+}
+
+/// A source after the release that comes from it.
+pub(crate) fn from_source(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Host => "from the host".to_owned(),
+        ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
+        source @ ReleaseSource::Registry(_) => format!("from {}", registry_title(source)),
+    }
+}

@@ -1,34 +1,30 @@
 //! `pkgres apply`
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    Cancellation, Cause, DriveOptions, Ending, Progress, RunOptions, RunRecord, Status, Step,
-    Target, drive,
+    Cancellation, DriveOptions, Ending, Graph, RunOptions, RunRecord, Status, Target, drive,
 };
-use pkgres_manifest::ResourceId;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::changes::Changes;
 use super::conformance::conforming;
 use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
+use super::observer::{FinalValidation, Mode, Observer, Validity, Watch};
 use super::prepared::{Prepared, lock_target, open_target, validations_of};
-use super::report::{
-    Report, change_lines, differences_json, reversal_lines, unchanged_lines, unfinished_lines,
-};
-use super::state::{RunState, plan_reversals};
+use super::report::Report;
+use super::state::{Gone, RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::live_view::LiveView;
 use crate::output::Output;
-use crate::show::{cause_text, counted};
+use crate::show::counted;
 use crate::signals::RunInterrupts;
 
 pub(in crate::commands) fn apply(
@@ -81,112 +77,176 @@ struct MachineRun<'run> {
     reconciles: bool,
 }
 
+/// What a run is about to do.
+struct Begun {
+    /// The state on the machine, locked; `None` if nothing is changed.
+    state: Option<RunState>,
+    graph: Graph,
+    gone: Gone,
+}
+
+/// What came of a run.
+struct Driven {
+    ending: Ending,
+    changes: Changes,
+    validity: Validity,
+    /// Why the metrics could not be written at the end.
+    unwritten: Option<Failure>,
+}
+
 impl MachineRun<'_> {
     fn apply(&self, output: &mut Output) -> Result<MachineResult> {
-        let Self {
-            args,
-            machine,
-            prepared,
-            validations,
-            interrupts,
-            reconciles,
-        } = *self;
-        let name = machine.location.to_string();
-        let target = open_target(machine, &args.deployment)?;
-        let _alone = lock_target(&*target, machine, args, output)?;
-        let max_runtime = args.max_runtime.map(Duration::from_secs);
+        let target = open_target(self.machine, &self.args.deployment)?;
+        let _alone = lock_target(&*target, self.machine, self.args, output)?;
+        let max_runtime = self.args.max_runtime.map(Duration::from_secs);
         let deadline = max_runtime.and_then(|limit| Instant::now().checked_add(limit));
-        let cancellation = interrupts.cancellation.with_deadline(deadline);
-        let before = validations.run(&*target, reconciles, &cancellation, output);
+        let cancellation = self.interrupts.cancellation.with_deadline(deadline);
+        let invalid = match self.validate_before(&*target, &cancellation, output)? {
+            ControlFlow::Continue(invalid) => invalid,
+            ControlFlow::Break(result) => return Ok(result),
+        };
+        let begun = self.begin_state(&target)?;
+        let options = self.drive_options(&begun, deadline);
+        let final_validation = FinalValidation {
+            validations: self.validations,
+            target: Arc::clone(&target),
+            cancellation,
+            interrupts: self.interrupts,
+        };
+        let driven = self.drive(&begun, &options, invalid, final_validation, output)?;
+        self.conclude(driven, begun, output)
+    }
+
+    fn name(&self) -> String {
+        self.machine.location.to_string()
+    }
+
+    /// Runs the validations before the first change; returns how many failed, or the result of a run that ends there.
+    fn validate_before(
+        &self,
+        target: &dyn Target,
+        cancellation: &Cancellation,
+        output: &mut Output,
+    ) -> Result<ControlFlow<MachineResult, usize>> {
+        let (name, is_noop) = (self.name(), self.args.noop);
+        let outcomes = (self.validations).run(target, self.reconciles, cancellation, output);
         // Whatever a script that was asked to end says about the machine.
         if cancellation.is_cancelled() {
-            let early = EarlyEnd::of(interrupts);
+            let early = EarlyEnd::of(self.interrupts);
             let reason = early.message(&name, "the first change");
             report_unchanged(early.status(), &reason, &name, output);
-            return Ok(MachineResult::nothing(early.exit(), early.status()));
+            let result = MachineResult::nothing(early.exit(), early.status());
+            return Ok(ControlFlow::Break(result));
         }
-        let before = before?;
-        let invalid = report_outcomes(&before, Moment::Before, args.noop, output);
-        if invalid > 0 && !args.noop {
+        let invalid = report_outcomes(&outcomes?, Moment::Before, is_noop, output);
+        if invalid > 0 && !is_noop {
             let failed = counted(invalid, "validation");
             let reason = format!("{name} fails {failed}: nothing else was changed");
             report_unchanged("invalid", &reason, &name, output);
-            return Ok(MachineResult::nothing(Exit::Invalid, "invalid"));
+            let result = MachineResult::nothing(Exit::Invalid, "invalid");
+            return Ok(ControlFlow::Break(result));
         }
-        let mut options = DriveOptions {
+        Ok(ControlFlow::Continue(invalid))
+    }
+
+    /// Adds the reversals of what is gone to the graph. A run that changes something locks the state for that.
+    fn begin_state(&self, target: &Arc<dyn Target>) -> Result<Begun> {
+        let (location, graph) = (self.prepared.state.clone(), &self.prepared.graph);
+        let (state, graph, gone) = if self.args.noop {
+            let (graph, gone) = plan_reversals(location, &**target, graph)?;
+            (None, graph, gone)
+        } else {
+            let (state, graph, gone) = RunState::begin(location, target, graph)?;
+            (Some(state), graph, gone)
+        };
+        Ok(Begun { state, graph, gone })
+    }
+
+    fn drive_options(&self, begun: &Begun, deadline: Option<Instant>) -> DriveOptions {
+        let args = self.args;
+        DriveOptions {
             run: RunOptions {
                 jobs: args.deployment.jobs.into(),
                 noop: args.noop,
                 converged_timeout: Duration::from_secs(args.converged_timeout),
                 watch: args.watch,
+                owed: begun.gone.owed.clone(),
                 ..RunOptions::default()
             },
             exit_when_settled: args.converged_exit,
             max_runtime: deadline.map(|it| it.saturating_duration_since(Instant::now())),
-            state: None,
+            state: begun.state.as_ref().map(RunState::shared),
+        }
+    }
+
+    /// Runs the graph, and shows what happens.
+    fn drive(
+        &self,
+        begun: &Begun,
+        options: &DriveOptions,
+        invalid: usize,
+        final_validation: FinalValidation<'_>,
+        output: &mut Output,
+    ) -> Result<Driven> {
+        let target = Arc::clone(&final_validation.target);
+        let mode = Mode {
+            noop: self.args.noop,
+            watch: match (self.args.watch, self.args.converged_exit) {
+                (false, _) => Watch::Never,
+                (true, true) => Watch::UntilConverged,
+                (true, false) => Watch::UntilInterrupted,
+            },
+            is_watchable: target.watchable().is_some(),
         };
-        let location = prepared.state.clone();
-        let (state, graph, gone) = if args.noop {
-            let (graph, gone) = plan_reversals(location, &*target, &prepared.graph)?;
-            (None, graph, gone)
-        } else {
-            let (state, graph, gone) = RunState::begin(location, &target, &prepared.graph)?;
-            (Some(state), graph, gone)
-        };
-        options.run.owed.clone_from(&gone.owed);
-        options.state = state.as_ref().map(RunState::shared);
-        let afterwards = Afterwards {
-            validations,
-            target: Arc::clone(&target),
-            cancellation: cancellation.clone(),
-            interrupts,
-        };
-        if args.watch && target.watchable().is_none() {
-            let pause = options.run.polling.as_secs();
+        if self.args.watch && !mode.is_watchable {
+            let (name, pause) = (self.name(), options.run.polling.as_secs());
             output.note(&format!(
                 "Changes on {name} cannot be watched: it is checked every {pause} s"
             ));
         }
-        let record = Arc::new(Mutex::new(RunRecord::new(&graph)));
-        note_validations(&record, invalid);
-        let metrics = match &args.metrics {
-            Some(path) => Some(MetricsFile::start(path, name.clone(), &record)?),
+        let record = Arc::new(Mutex::new(RunRecord::new(&begun.graph)));
+        let validity = Validity::new(invalid, &record);
+        let metrics = match &self.args.metrics {
+            Some(path) => Some(MetricsFile::start(path, self.name(), &record)?),
             None => None,
         };
-        let view = LiveView::start(&record, &name, output);
-        let mut observer = Observer {
-            output,
-            view,
-            record,
-            reversed: &gone.reversed,
-            changes_nothing: args.noop,
-            is_watching: args.watch,
-            is_watchable: target.watchable().is_some(),
-            goes_on: args.watch && !args.converged_exit,
-            causes: BTreeMap::new(),
-            changes: Changes::default(),
-            failures: BTreeMap::new(),
-            pending: BTreeSet::new(),
-            has_news: true,
-            // What did not change does not have to be validated again.
-            afterwards: (!args.noop).then_some(afterwards),
-            invalid,
-            unvalidated: None,
-        };
-        let ending = drive(graph, target, &options, interrupts.control(), |progress| {
+        let (name, reversed) = (self.name(), &begun.gone.reversed);
+        let mut observer = Observer::new(&name, mode, record, reversed, validity, output);
+        // What did not change does not have to be validated again.
+        if !self.args.noop {
+            observer = observer.with_final_validation(final_validation);
+        }
+        let control = self.interrupts.control();
+        let ending = drive(begun.graph.clone(), target, options, control, |progress| {
             observer.observe(progress);
         });
-        let changes = std::mem::take(&mut observer.changes);
-        let invalid = observer.invalid;
-        let unvalidated = observer.unvalidated.take();
         // What follows is written where the view was.
-        drop(observer);
-        let unwritten = metrics.and_then(|metrics| metrics.end().err());
-        if let Some(state) = state {
+        let (changes, validity) = observer.end();
+        Ok(Driven {
+            ending,
+            changes,
+            validity,
+            unwritten: metrics.and_then(|metrics| metrics.end().err()),
+        })
+    }
+
+    /// Records the end of the run in the state, and reports it.
+    fn conclude(&self, driven: Driven, begun: Begun, output: &mut Output) -> Result<MachineResult> {
+        let Driven {
+            ending,
+            changes,
+            validity: Validity {
+                invalid,
+                unvalidated,
+            },
+            unwritten,
+        } = driven;
+        if let Some(state) = begun.state {
             state.finish(ending.owed.clone(), output)?;
         }
-        let report = Report::new(&ending, prepared, name.clone());
-        let report = report.with_invalid(invalid).with_reversed(&gone.reversed);
+        let report = Report::new(&ending, self.prepared, self.name())
+            .with_invalid(invalid)
+            .with_reversed(&begun.gone.reversed);
         if output.is_json() {
             let status = match &unvalidated {
                 Some(Unvalidated::Ended(early)) if ending.status == Status::Converged => {
@@ -204,16 +264,16 @@ impl MachineRun<'_> {
         output.findings(&report.deferrals());
         output.note(&report.apply_summary(&changes, &ending));
         if let Some(unvalidated) = &unvalidated {
-            unvalidated.report(&name, output);
+            unvalidated.report(&self.name(), output);
         }
         if let Some(failure) = unwritten {
             return Err(failure);
         }
-        let mut exit = exit_of(&ending, &report, args);
+        let mut exit = exit_of(&ending, &report, self.args);
         if invalid > 0 {
             exit = exit.max(Exit::Invalid);
         }
-        if exit == Exit::Done && args.exit_code && report.is_pending() {
+        if exit == Exit::Done && self.args.exit_code && report.is_pending() {
             exit = Exit::Pending;
         }
         // Whether the machine is as the packages want it is not known then.
@@ -260,246 +320,5 @@ fn status_name(ending: &Ending, report: &Report<'_>) -> &'static str {
         Status::Failed => "failed",
         _ if ending.is_out_of_time => "out_of_time",
         _ => "interrupted",
-    }
-}
-
-/// The validations after the changes.
-struct Afterwards<'packages> {
-    validations: &'packages Validations<'packages>,
-    target: Arc<dyn Target>,
-    cancellation: Cancellation,
-    interrupts: &'packages RunInterrupts,
-}
-
-/// Shows what happens while a graph runs.
-// They are independent facts about the run.
-#[allow(clippy::struct_excessive_bools)]
-struct Observer<'run> {
-    output: &'run mut Output,
-    /// The table on the terminal.
-    view: LiveView,
-    record: Arc<Mutex<RunRecord>>,
-    /// The resources that are gone from the packages, and are reversed.
-    reversed: &'run BTreeSet<ResourceId>,
-    /// Whether nothing is changed at all.
-    changes_nothing: bool,
-    is_watching: bool,
-    /// Whether changes of files on the machine can be seen at all.
-    is_watchable: bool,
-    /// Whether it goes on once the machine is in order.
-    goes_on: bool,
-    /// Why each resource was checked last.
-    causes: BTreeMap<ResourceId, Cause>,
-    changes: Changes,
-    /// Why resources have failed that are not in order again.
-    failures: BTreeMap<ResourceId, String>,
-    /// The resources that differ, and may not be changed.
-    pending: BTreeSet<ResourceId>,
-    /// Whether something was changed, or failed, since the machine was in order last.
-    has_news: bool,
-    /// The validations that run once everything is in order for the first time.
-    afterwards: Option<Afterwards<'run>>,
-    /// How many validations failed.
-    invalid: usize,
-    /// Set if the validations after the changes did not end.
-    unvalidated: Option<Unvalidated>,
-}
-
-impl Observer<'_> {
-    fn observe(&mut self, progress: &Progress) {
-        self.record
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .note(progress);
-        match &progress.step {
-            Step::Started(id, cause) => {
-                self.causes.insert(id.clone(), *cause);
-            }
-            step => self.changes.note(step),
-        }
-        let is_repeated = self.remember(&progress.step);
-        if self.output.is_json() {
-            self.output.json(&event(progress));
-            self.output.flush();
-        } else if let Some(note) = self.note(&progress.step) {
-            self.view.above(|| self.output.note(&note));
-        } else if let Some(lines) = self.lines(progress).filter(|_| !is_repeated) {
-            self.view.above(|| {
-                self.output.changes(&lines);
-                self.output.flush();
-            });
-        }
-        if matches!(progress.step, Step::Converged) {
-            self.validate();
-        }
-    }
-
-    /// Takes note of the state of a resource; returns whether a failure was reported before.
-    fn remember(&mut self, step: &Step) -> bool {
-        match step {
-            Step::Changed(id, _) | Step::InOrder(id) | Step::Unknown(id, _) => {
-                let had_failed = self.failures.remove(id).is_some();
-                let was_pending = self.pending.remove(id);
-                let is_changed = matches!(step, Step::Changed(..));
-                self.has_news |= had_failed || was_pending || is_changed;
-                false
-            }
-            Step::Pending(id, _) => {
-                self.failures.remove(id);
-                self.has_news |= self.pending.insert(id.clone());
-                false
-            }
-            Step::Failed(id, message) => {
-                let before = self.failures.insert(id.clone(), message.clone());
-                let is_repeated = before.as_ref() == Some(message);
-                self.has_news |= !is_repeated;
-                is_repeated
-            }
-            _ => false,
-        }
-    }
-
-    /// Messages about the run itself.
-    fn note(&mut self, step: &Step) -> Option<String> {
-        match step {
-            // That nothing can be watched was said at the start.
-            Step::NotWatched(id, reason) if self.is_watchable => {
-                Some(format!("{id} is checked from time to time: {reason}"))
-            }
-            Step::Converged if self.goes_on && std::mem::take(&mut self.has_news) => {
-                Some(match self.pending.len() {
-                    0 => "The machine is in order; watching it until Ctrl-C".to_owned(),
-                    count => {
-                        let differ = counted(count, "resource");
-                        format!("{differ} to change; watching the machine until Ctrl-C")
-                    }
-                })
-            }
-            _ => None,
-        }
-    }
-
-    fn validate(&mut self) {
-        let Some(Afterwards {
-            validations,
-            target,
-            cancellation,
-            interrupts,
-        }) = self.afterwards.take()
-        else {
-            return;
-        };
-        self.view.above(|| {
-            let outcomes = validations.run(&*target, false, &cancellation, self.output);
-            match outcomes {
-                // Whatever a script that was asked to end says about the machine.
-                _ if cancellation.is_cancelled() && !validations.is_empty() => {
-                    self.unvalidated = Some(Unvalidated::Ended(EarlyEnd::of(interrupts)));
-                }
-                Ok(outcomes) => {
-                    self.invalid += report_outcomes(&outcomes, Moment::After, false, self.output);
-                }
-                Err(failure) => self.unvalidated = Some(Unvalidated::Failed(failure)),
-            }
-        });
-        note_validations(&self.record, self.invalid);
-    }
-
-    /// What is shown to people; `None` if it is nothing to look at.
-    fn lines(&self, progress: &Progress) -> Option<String> {
-        let lines = match &progress.step {
-            Step::Changed(id, differences) | Step::Pending(id, differences)
-                if self.reversed.contains(id) =>
-            {
-                reversal_lines(id, differences)
-            }
-            Step::Pending(id, differences) if !self.changes_nothing => {
-                unchanged_lines(id, differences)
-            }
-            Step::Changed(id, differences) | Step::Pending(id, differences) => {
-                change_lines(id, differences)
-            }
-            // What has failed for good is reported at the end.
-            Step::Failed(id, message) if self.is_watching => format!("! {id}: {message}\n"),
-            Step::Unfinished(id, differences) => unfinished_lines(id, differences),
-            _ => return None,
-        };
-        if !self.is_watching {
-            return Some(lines);
-        }
-        let time = format!("{:9.3}s  ", progress.at.as_secs_f64());
-        let cause = self.cause_of(&progress.step);
-        let (first, rest) = lines.split_once('\n').unwrap_or((&lines, ""));
-        let rest: String = rest
-            .lines()
-            .map(|line| format!("{:12}{line}\n", ""))
-            .collect();
-        Some(format!("{time}{first}{cause}\n{rest}"))
-    }
-
-    fn cause_of(&self, step: &Step) -> String {
-        let (Step::Changed(id, _) | Step::Pending(id, _) | Step::Failed(id, _)) = step else {
-            return String::new();
-        };
-        match self.causes.get(id) {
-            None | Some(Cause::First) => String::new(),
-            Some(cause) => format!("  ({})", cause_text(*cause)),
-        }
-    }
-}
-
-/// Takes note of how many validations failed.
-fn note_validations(record: &Mutex<RunRecord>, failed: usize) {
-    let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-    record.set_failed_validations(failed);
-}
-
-/// An event as JSON.
-fn event(progress: &Progress) -> Value {
-    let mut event = match &progress.step {
-        Step::Started(id, cause) => {
-            json!({"event": "started", "resource": id.to_string(), "cause": cause_name(*cause)})
-        }
-        Step::InOrder(id) => json!({"event": "in_order", "resource": id.to_string()}),
-        Step::Changed(id, differences) => json!({
-            "event": "changed",
-            "resource": id.to_string(),
-            "differences": differences_json(differences),
-        }),
-        Step::Pending(id, differences) => json!({
-            "event": "pending",
-            "resource": id.to_string(),
-            "differences": differences_json(differences),
-        }),
-        Step::Unknown(id, reason) => {
-            json!({"event": "unknown", "resource": id.to_string(), "reason": reason})
-        }
-        Step::Unfinished(id, differences) => json!({
-            "event": "unfinished",
-            "resource": id.to_string(),
-            "differences": differences_json(differences),
-        }),
-        Step::Failed(id, message) => {
-            json!({"event": "failed", "resource": id.to_string(), "error": message})
-        }
-        Step::NotWatched(id, reason) => {
-            json!({"event": "not_watched", "resource": id.to_string(), "reason": reason})
-        }
-        Step::Converged => json!({"event": "converged"}),
-        _ => json!({"event": "replaced"}),
-    };
-    event["at"] = json!(progress.at.as_secs_f64());
-    event
-}
-
-fn cause_name(cause: Cause) -> &'static str {
-    match cause {
-        Cause::First => "first",
-        Cause::Noticed => "noticed",
-        Cause::Received => "received",
-        Cause::Refreshed => "refreshed",
-        Cause::Polled => "polled",
-        Cause::Retried => "retried",
-        _ => "other",
     }
 }

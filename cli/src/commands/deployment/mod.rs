@@ -8,6 +8,7 @@ mod conformance;
 mod early_end;
 mod machines;
 mod metrics;
+mod observer;
 mod plan;
 mod prepared;
 mod probe_tree;

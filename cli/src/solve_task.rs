@@ -260,7 +260,9 @@ impl SolveTask {
         let searched = match answer {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
-                    let findings = show::changed_digests(&resolution, context);
+                    let changes =
+                        (self.registries).changed_contents(&resolution, &context.read_options);
+                    let findings = show::changed_digests(&changes, context);
                     if !findings.is_empty() {
                         return Err(Failure {
                             findings,

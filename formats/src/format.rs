@@ -106,6 +106,13 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Vec<Release>>;
 
+    /// The digest that a release which is a file has as a folder, once it is installed; `None` if the bytes are no such
+    /// release. By default, releases are not installed as folders.
+    fn folder_digest(&self, bytes: &[u8], options: &ReadOptions) -> Option<ArtifactDigest> {
+        let _ = (bytes, options);
+        None
+    }
+
     /// The findings of `pkgres check` about a root, errors of reading it among them. `known` has the releases that it
     /// may require.
     ///

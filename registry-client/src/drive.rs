@@ -6,16 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-#[cfg(feature = "index")]
-use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, ReleaseSource, Version};
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
-    ClassRules, Conflict, Definers, Evidence, LockCheck, LockReport, ModelPlan, Outcome,
-    PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step, Supply,
-    find_repairs,
+    ClassRules, Conflict, Definers, Evidence, LockCheck, LockReport, LockedArtifacts, ModelPlan,
+    Outcome, PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step,
+    Supply, find_repairs,
 };
 
 use crate::registry::RegistryError;
@@ -172,7 +170,7 @@ pub fn repairs(
         let (answer, _) = solve_with(drafts, registries, options, |registries| {
             let mut resolver = trial.resolver();
             let names: Vec<PackageName> = trial.rewritten_packages().cloned().collect();
-            let supplies = registries.supply(&names)?;
+            let supplies = registries.supply_locked(&names, resolver.locked_artifacts())?;
             for (name, mut supply) in names.iter().zip(supplies) {
                 if let Supply::Releases { records, .. } = &mut supply {
                     for record in records {
@@ -241,7 +239,7 @@ pub fn advance(
                     resolver.attach(source, index)?;
                     continue;
                 }
-                let supplies = registries.supply(&names)?;
+                let supplies = registries.supply_locked(&names, resolver.locked_artifacts())?;
                 for (name, supply) in names.iter().zip(supplies) {
                     resolver.provide(name, supply)?;
                 }
@@ -273,7 +271,12 @@ pub fn check_lock(
         registries.complete(&check.related_releases())?;
     }
     let names = check.needs();
-    let supplies = registries.supply(&names)?;
+    let locked = if names.is_empty() {
+        LockedArtifacts::new()
+    } else {
+        check.locked_artifacts()
+    };
+    let supplies = registries.supply_locked(&names, &locked)?;
     for (name, supply) in names.iter().zip(supplies) {
         check.provide(name, supply)?;
     }
@@ -285,24 +288,22 @@ pub fn check_lock(
     #[cfg(feature = "index")]
     report
         .stale
-        .retain(|entry| !is_archive_of_locked_folder(entry, registries));
+        .retain(|entry| !is_same_content(entry, registries));
     Ok(report)
 }
 
-/// Whether a digest differs only because the folder that was locked is an archive now, with the same files.
+/// Whether a digest differs only because the same content is in another form now.
 #[cfg(feature = "index")]
-fn is_archive_of_locked_folder(entry: &Staleness, registries: &RegistrySet) -> bool {
+fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
     let Staleness::DigestDiffers {
-        locked: Some(locked @ ArtifactDigest::Tree(_)),
-        found: Some(found @ ArtifactDigest::Archive(_)),
+        locked: Some(locked),
+        found: Some(found),
         ..
     } = entry
     else {
         return false;
     };
-    let artifact = registries.artifact(found).ok().flatten();
-    let tree = artifact.and_then(|artifact| artifact.tree_digest(&ReadOptions::default()));
-    tree.as_ref() == Some(locked)
+    registries.have_equal_content(locked, found, &ReadOptions::default())
 }
 
 /// Completes the plan of an object model with what registries know: returns the requirements of its objects, or

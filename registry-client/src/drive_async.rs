@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use pkgres_manifest::{Package, PackageName, ReadOptions, ReleaseSource, Version};
-use pkgres_resolver::{CompiledIndex, Resolver, Step, Supply};
+use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Step, Supply};
 
 use crate::drive::Answer;
 use crate::registry::RegistryError;
@@ -45,6 +45,17 @@ pub trait AsyncRegistries: Send + Sync {
         &self,
         names: &[PackageName],
     ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send;
+
+    /// The same, for a request with a lock: where a registry has several contents of a release, or the same content in
+    /// several forms, the release is the one with the locked digest. By default, locked digests are not looked at.
+    fn supply_locked(
+        &self,
+        names: &[PackageName],
+        locked: &LockedArtifacts,
+    ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send {
+        let _ = locked;
+        self.supply(names)
+    }
 
     /// The indexes to attach to a solver before its first step, the preferred one first. A package that is in
     /// one of them is not looked up by name. By default there are none.
@@ -143,7 +154,8 @@ pub async fn drive_async(
                     resolver.attach(source, index)?;
                     continue;
                 }
-                let supplies = registries.supply(&names).await?;
+                let locked = resolver.locked_artifacts();
+                let supplies = registries.supply_locked(&names, locked).await?;
                 for (name, supply) in names.iter().zip(supplies) {
                     resolver.provide(name, supply)?;
                 }
@@ -241,6 +253,19 @@ impl AsyncRegistries for BlockingRegistries {
     ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send {
         let names = names.to_vec();
         self.call(move |registries| registries.supply(&names))
+    }
+
+    fn supply_locked(
+        &self,
+        names: &[PackageName],
+        locked: &LockedArtifacts,
+    ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send {
+        let names = names.to_vec();
+        let of_names = locked.iter().filter(|((name, _), _)| names.contains(name));
+        let locked: LockedArtifacts = of_names
+            .map(|(release, artifact)| (release.clone(), artifact.clone()))
+            .collect();
+        self.call(move |registries| registries.supply_locked(&names, &locked))
     }
 
     fn compiled(

@@ -12,10 +12,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "index")]
 use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
-use pkgres_manifest::{Archive, ArtifactDigest, PackagePath, sha256};
+use pkgres_manifest::{Archive, PackagePath, sha256};
 use pkgres_manifest::{
-    CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
-    Version,
+    ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions,
+    RegistryName, Version,
 };
 use pkgres_resolver::CompiledIndex;
 use pkgres_resolver::ProvideError;
@@ -143,8 +143,8 @@ pub type TakeArtifact<'take> = &'take mut (
 
 #[cfg(feature = "index")]
 impl Artifact {
-    /// The digest of its files as a folder, which is the same for a folder and for its archive. `None` if they
-    /// cannot be read.
+    /// The digest of its files as a folder, which is the same for a folder, for its archives and for what is installed from
+    /// them. `None` if they cannot be read, or if there is no folder.
     pub fn tree_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
         match self {
             Self::Archive(archive) => {
@@ -156,7 +156,10 @@ impl Artifact {
                 Some(ArtifactDigest::of_tree(digests?))
             }
             Self::Folder(folder) => folder.digest(options).ok(),
-            Self::File(_) => None,
+            Self::File(bytes) => {
+                let mut formats = pkgres_formats::ALL.iter();
+                formats.find_map(|format| format.folder_digest(bytes, options))
+            }
         }
     }
 
@@ -413,6 +416,19 @@ pub trait Registry: Send + Sync {
     /// same, so is every answer.
     fn content(&self) -> Option<[u8; 32]> {
         None
+    }
+
+    /// The record of a release with one of some digests, if the registry has this content besides the one of
+    /// [`records`](Self::records), or the same content in another form. This is how the content that a lockfile names is
+    /// found where a release has several. By default there is none.
+    fn locked_record(
+        &self,
+        package: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Result<Option<IndexRecord>, RegistryError> {
+        let _ = (package, version, digests);
+        Ok(None)
     }
 
     /// The packages with a release that defines the class for others, sorted.

@@ -85,9 +85,9 @@ pub use repair::{
     Blocked, Change, Cost, Outcome, Repair, Repairs, Restriction, Trial, find_repairs,
 };
 pub use request::{
-    ClassRules, ContractScope, Engine, Locked, LockedArtifact, LockedObject, ModelRoot,
-    ObjectRequirement, Owner, PackageUpdate, Preference, PrereleasePolicy, Request, Root,
-    SolveOptions, Update, UpdateTarget,
+    ClassRules, ContractScope, Engine, Locked, LockedArtifact, LockedArtifacts, LockedObject,
+    ModelRoot, ObjectRequirement, Owner, PackageUpdate, Preference, PrereleasePolicy, Request,
+    Root, SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Compromise,

@@ -52,7 +52,7 @@ use crate::greedy::Greedy;
 use crate::index::CompiledIndex;
 use crate::lock_check::locked_selection;
 use crate::problem::Goals;
-use crate::request::{Engine, Request, SolveOptions, by_name};
+use crate::request::{Engine, LockedArtifacts, Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
@@ -271,6 +271,12 @@ impl Resolver {
     /// Whether the solver needs dates of publication, and therefore the records of each package.
     pub fn needs_dates(&self) -> bool {
         self.universe.catalog.policy().needs_dates()
+    }
+
+    /// The artifacts that the request has locked. A registry that has several contents of a release has to provide the
+    /// locked one.
+    pub fn locked_artifacts(&self) -> &LockedArtifacts {
+        &self.universe.catalog.policy().locked().artifacts
     }
 
     /// Provides all releases of a package, when they are needed or before. Roots, releases of the

@@ -2,15 +2,13 @@
 
 use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_resolver::Resolution;
+use pkgres_resolver::ArtifactChange;
 
 use super::source_title::from_source;
 use crate::context::Context;
 
-/// Errors for the releases of a resolution that have other digests than the locked ones; empty if there are none.
-pub(crate) fn changed_digests(resolution: &Resolution, context: &Context) -> Vec<Diagnostic> {
-    let mut changes = resolution.artifact_changes();
-    changes.retain(|change| change.is_violation());
+/// Errors for releases whose content is not what was locked.
+pub(crate) fn changed_digests(changes: &[ArtifactChange], context: &Context) -> Vec<Diagnostic> {
     let is_folder =
         |digest: &Option<ArtifactDigest>| matches!(digest, Some(ArtifactDigest::Tree(_)));
     let is_folder_for_archive = changes.iter().all(|change| is_folder(&change.digest));

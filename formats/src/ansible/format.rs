@@ -13,6 +13,7 @@ use super::documentation;
 use super::edit::with_ranges;
 use super::facts_of_files;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
+use super::installation::{CollectionFiles, is_compiled};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
 };
@@ -168,6 +169,11 @@ impl Format for Collections {
             }
             Err(error) => Parsed::failed(error),
         }
+    }
+
+    fn folder_digest(&self, bytes: &[u8], options: &ReadOptions) -> Option<ArtifactDigest> {
+        let files = CollectionFiles::of_artifact("the artifact", bytes, options).ok()?;
+        Some(files.digest())
     }
 
     fn check_root(
@@ -498,6 +504,9 @@ fn digest_of_folder(
     let mut digests = Vec::new();
     let mut findings = Vec::new();
     for path in tree.paths()? {
+        if is_compiled(&path) {
+            continue;
+        }
         let bytes = tree.read(&path, options.limits.unpacked_bytes)?;
         let digest = sha256(&bytes.unwrap_or_default());
         if let Some(ListedFile::File { digest: expected }) = listed.get(&path)

@@ -5,7 +5,8 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
-    Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions, Version, sha256,
+    ArtifactDigest, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions, Version,
+    sha256,
 };
 
 use super::artifact::CollectionArtifact;
@@ -66,6 +67,11 @@ impl fmt::Display for Difference {
         };
         write!(formatter, "`{}` {what}", Escaped::shortened(path))
     }
+}
+
+/// Whether a file is what Python leaves beside the modules that it runs.
+pub(super) fn is_compiled(path: &str) -> bool {
+    path.split('/').any(|part| part == "__pycache__")
 }
 
 impl CollectionFiles {
@@ -174,6 +180,12 @@ impl CollectionFiles {
         self.files.insert(key, file);
     }
 
+    /// The digest of the folder in which the collection is installed.
+    pub fn digest(&self) -> ArtifactDigest {
+        let files = self.files.values();
+        ArtifactDigest::of_tree(files.map(|file| (&file.path, sha256(&file.bytes))))
+    }
+
     /// The files, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = &CollectionFile> {
         self.files.values()
@@ -210,9 +222,9 @@ impl CollectionFiles {
         };
         let missing = self.folders.keys().filter(is_missing).cloned();
         differences.extend(missing.map(Difference::Missing));
-        let added = paths.into_iter().filter(|path| {
-            !self.files.contains_key(path) && !path.split('/').any(|part| part == "__pycache__")
-        });
+        let added = paths
+            .into_iter()
+            .filter(|path| !self.files.contains_key(path) && !is_compiled(path));
         differences.extend(added.map(Difference::Added));
         differences.sort();
         Ok(differences)

@@ -120,7 +120,7 @@ codes! {
     RegistryUnreachable = 40, "a registry cannot be read";
     /// A registry has two releases of the same name and version with different content. In a folder of class packages,
     /// this is an error. In an index file and among releases of other ecosystems, it is a warning, and the version is
-    /// not used. Give one of them another version, or remove it.
+    /// not used unless the lockfile has the digest of one of them. Give one of them another version, or remove it.
     DuplicateRelease = 41, "a duplicate release";
     /// A package in a registry cannot be read. pkgres uses the rest of the registry.
     BrokenPackage = 42, "a package cannot be read";

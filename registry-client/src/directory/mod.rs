@@ -152,7 +152,7 @@ impl DirectoryRegistry {
             }
             rest.extend(folders.into_iter().rev());
         }
-        let warnings = registry.releases.settle();
+        let warnings = registry.releases.settle(options);
         lock(&registry.findings).extend(warnings);
         Ok(registry)
     }
@@ -280,20 +280,15 @@ impl DirectoryRegistry {
                 if first.digest == record.digest {
                     continue;
                 }
-                if first_entry.is_archive != entry.is_archive {
-                    // A folder and its archive. The folder counts, so that packing does not change a lockfile.
-                    let (folder, archive, archive_entry) = if entry.is_archive {
-                        (first, &record, entry)
-                    } else {
-                        (&record, first, *first_entry)
-                    };
-                    if folder.digest == self.tree_digest(archive_entry, archive.digest) {
-                        if !entry.is_archive {
-                            self.remember(&record, entry);
-                            records.insert(record.version.clone(), (record, entry));
-                        }
-                        continue;
+                let content = self.content(&record, entry);
+                if content.is_some() && content == self.content(first, first_entry) {
+                    // Whichever is locked can be asked for.
+                    self.remember(&record, entry);
+                    if first_entry.is_archive && !entry.is_archive {
+                        // The folder counts, so that packing does not change a lockfile.
+                        records.insert(record.version.clone(), (record, entry));
                     }
+                    continue;
                 }
                 let message = format!(
                     "{} {} appears twice with different content",
@@ -318,17 +313,48 @@ impl DirectoryRegistry {
         }
     }
 
-    /// The digest of the files of an archive as a folder; `None` if the archive has changed.
-    fn tree_digest(
-        &self,
-        entry: &DirectoryEntry,
-        expected: Option<ArtifactDigest>,
-    ) -> Option<ArtifactDigest> {
+    /// The digest of the files of a package as a folder; `None` if it is an archive that has changed.
+    fn content(&self, record: &IndexRecord, entry: &DirectoryEntry) -> Option<ArtifactDigest> {
+        if !entry.is_archive {
+            return record.digest;
+        }
         let archive = open_archive(&entry.path, &self.options).ok()?;
-        if Some(archive.digest()) != expected {
+        if Some(archive.digest()) != record.digest {
             return None;
         }
         Artifact::Archive(archive).tree_digest(&self.options)
+    }
+
+    /// The record of a release with one of some digests: another form of the content that counts, or the folder that an
+    /// archive was packed from.
+    fn locked_package(
+        &self,
+        entries: &[DirectoryEntry],
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Option<IndexRecord> {
+        let is_locked = |digest: ArtifactDigest| digests.contains(&digest);
+        let entries = (entries.iter()).filter(|entry| entry.manifest.version == *version);
+        // What cannot be read was reported with the other records.
+        let mut found: Vec<(IndexRecord, &DirectoryEntry)> = entries
+            .filter_map(|entry| Some((self.read(entry).ok()?, entry)))
+            .collect();
+        let locked = |(record, _): &(IndexRecord, _)| record.digest.is_some_and(is_locked);
+        if let Some(at) = found.iter().position(locked) {
+            let (record, entry) = found.swap_remove(at);
+            self.remember(&record, entry);
+            return Some(record);
+        }
+        found.into_iter().find_map(|(record, entry)| {
+            let digest = self
+                .content(&record, entry)
+                .filter(|digest| is_locked(*digest));
+            digest.map(|digest| IndexRecord {
+                digest: Some(digest),
+                size: None,
+                ..record
+            })
+        })
     }
 
     /// The archive with the same files as the folder of a digest.
@@ -481,6 +507,27 @@ impl Registry for DirectoryRegistry {
                 None => Ok(self.releases.records(name)),
             })
             .collect()
+    }
+
+    fn locked_record(
+        &self,
+        package: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Result<Option<IndexRecord>, RegistryError> {
+        if let Some(entries) = self.packages.get(package) {
+            return Ok(self.locked_package(entries, version, digests));
+        }
+        let Some(locked) = self.releases.locked(package, version, digests) else {
+            return Ok(None);
+        };
+        if let Some((before, after)) = locked.warnings {
+            let mut findings = lock(&self.findings);
+            if let Some(finding) = findings.iter_mut().find(|finding| **finding == before) {
+                *finding = after;
+            }
+        }
+        Ok(Some(locked.record))
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {

@@ -2,14 +2,16 @@
 //!
 //! Their [`Format`]s recognize the files and read them at once, because names and versions are in the files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, open_file, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions};
+use pkgres_manifest::{
+    ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions, Version,
+};
 
 use super::shown;
 use crate::folder_tree::FolderTree;
@@ -44,8 +46,25 @@ struct FoundRelease {
 #[derive(Debug, Default)]
 pub(super) struct Releases {
     found: BTreeMap<PackageName, Vec<FoundRelease>>,
-    /// Releases with two contents, which are no candidates.
-    ambiguous: Vec<FoundRelease>,
+    /// Other forms of releases that were found: the folder in which an artifact is installed.
+    other_forms: Vec<FoundRelease>,
+    /// Releases with several contents, which are no candidates unless one of the contents is locked.
+    ambiguous: Vec<AmbiguousRelease>,
+}
+
+/// A release with several contents.
+#[derive(Debug)]
+struct AmbiguousRelease {
+    contents: Vec<FoundRelease>,
+    warning: Diagnostic,
+}
+
+/// A release that was found by its digest.
+#[derive(Debug)]
+pub(super) struct LockedRelease {
+    pub(super) record: IndexRecord,
+    /// If the release has several contents: the warning that it is not used, and the one that replaces it.
+    pub(super) warnings: Option<(Diagnostic, Diagnostic)>,
 }
 
 impl ReleaseFile {
@@ -136,9 +155,9 @@ impl Releases {
         Ok(())
     }
 
-    /// Sorts the releases of each package by version. Releases with two contents are set aside; the result has a
+    /// Sorts the releases of each package by version. Releases with several contents are set aside; the result has a
     /// warning for each.
-    pub(super) fn settle(&mut self) -> Vec<Diagnostic> {
+    pub(super) fn settle(&mut self, options: &ReadOptions) -> Vec<Diagnostic> {
         let mut warnings = Vec::new();
         for releases in self.found.values_mut() {
             releases.sort_by(|one, two| {
@@ -149,21 +168,58 @@ impl Releases {
             let same_version =
                 |one: &FoundRelease, two: &FoundRelease| one.record.version == two.record.version;
             for group in releases.chunk_by(same_version) {
-                let first = &group[0];
-                match group
-                    .iter()
-                    .find(|one| one.record.digest != first.record.digest)
-                {
-                    None => settled.push(first.clone()),
-                    Some(other) => {
-                        warnings.push(two_contents(first, other));
-                        self.ambiguous.extend_from_slice(group);
-                    }
+                if let Some(other) = other_content(group, options) {
+                    let warning = two_contents(&group[0], other);
+                    warnings.push(warning.clone());
+                    self.ambiguous.push(AmbiguousRelease {
+                        contents: group.to_vec(),
+                        warning,
+                    });
+                    continue;
                 }
+                // The digest of an artifact is also that of other registries.
+                let artifact = (group.iter())
+                    .position(|one| one.file.extent == ReleaseExtent::File)
+                    .unwrap_or_default();
+                settled.push(group[artifact].clone());
+                let digest = group[artifact].record.digest;
+                let others = group.iter().filter(|one| one.record.digest != digest);
+                self.other_forms.extend(others.cloned());
             }
             *releases = settled;
         }
         warnings
+    }
+
+    /// The release with one of some digests, among those of any content and form.
+    pub(super) fn locked(
+        &self,
+        name: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Option<LockedRelease> {
+        let is_locked = |one: &&FoundRelease| {
+            let digest = one.record.digest;
+            one.record.version == *version
+                && one.record.name == *name
+                && digest.is_some_and(|digest| digests.contains(&digest))
+        };
+        let found = self.found.get(name).into_iter().flatten();
+        if let Some(found) = found.chain(&self.other_forms).find(is_locked) {
+            return Some(LockedRelease {
+                record: found.record.clone(),
+                warnings: None,
+            });
+        }
+        self.ambiguous.iter().find_map(|ambiguous| {
+            let used = ambiguous.contents.iter().find(is_locked)?;
+            let mut others = ambiguous.contents.iter();
+            let other = others.find(|other| other.record.digest != used.record.digest)?;
+            Some(LockedRelease {
+                record: used.record.clone(),
+                warnings: Some((ambiguous.warning.clone(), locked_content(used, other))),
+            })
+        })
     }
 
     /// The records of a package, ascending by version.
@@ -184,7 +240,9 @@ impl Releases {
 
     /// The path of the release with a digest, and whether the release is a file.
     pub(super) fn path_of(&self, digest: &ArtifactDigest) -> Option<(&Path, ReleaseExtent)> {
-        let releases = self.found.values().flatten().chain(&self.ambiguous);
+        let ambiguous = self.ambiguous.iter().flat_map(|one| &one.contents);
+        let releases = self.found.values().flatten();
+        let releases = releases.chain(&self.other_forms).chain(ambiguous);
         let mut releases = releases.filter(|one| one.record.digest.as_ref() == Some(digest));
         releases
             .next()
@@ -192,18 +250,61 @@ impl Releases {
     }
 }
 
+impl FoundRelease {
+    /// The digest of its content as a folder; `None` if it has no such form.
+    fn folder_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
+        match self.file.extent {
+            ReleaseExtent::Folder => self.record.digest,
+            ReleaseExtent::File => {
+                let limit = options.limits.archive_bytes;
+                let bytes = read_file(&self.file.path, limit, Follow::Nothing).ok()?;
+                self.file.format.folder_digest(&bytes, options)
+            }
+        }
+    }
+
+    /// Its path in messages.
+    fn place(&self) -> String {
+        let path = shown(self.file.release_path());
+        Escaped::new(&path).to_string()
+    }
+}
+
+/// The first release of one version whose content differs from that of the first one.
+fn other_content<'found>(
+    group: &'found [FoundRelease],
+    options: &ReadOptions,
+) -> Option<&'found FoundRelease> {
+    let first = group.first()?;
+    let mut others = group[1..].iter();
+    let mut folder_digest = None;
+    others.find(|other| {
+        if other.record.digest == first.record.digest {
+            return false;
+        }
+        let expected = *folder_digest.get_or_insert_with(|| first.folder_digest(options));
+        expected.is_none() || expected != other.folder_digest(options)
+    })
+}
+
 /// The warning about a release with two contents.
 fn two_contents(first: &FoundRelease, second: &FoundRelease) -> Diagnostic {
-    let path = |one: &FoundRelease| {
-        let path = shown(one.file.release_path());
-        Escaped::new(&path).to_string()
-    };
+    let FoundRelease { record, .. } = first;
+    let (name, version) = (&record.name, &record.version);
+    let (first, second) = (first.place(), second.place());
+    let message =
+        format!("{name} {version} has two contents, so that it is not used: {first} and {second}");
+    Diagnostic::warning(Code::DuplicateRelease, message)
+        .hint("remove the one that is not the release")
+}
+
+/// The warning about a release with two contents of which one is locked.
+fn locked_content(used: &FoundRelease, other: &FoundRelease) -> Diagnostic {
+    let FoundRelease { record, .. } = used;
+    let (name, version) = (&record.name, &record.version);
+    let (used, other) = (used.place(), other.place());
     let message = format!(
-        "{} {} has two contents, so that it is not used: {} and {}",
-        first.record.name,
-        first.record.version,
-        path(first),
-        path(second)
+        "{name} {version} has two contents: {used} has the locked digest and is used, {other} is not"
     );
     Diagnostic::warning(Code::DuplicateRelease, message)
         .hint("remove the one that is not the release")

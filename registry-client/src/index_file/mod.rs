@@ -34,7 +34,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use memchr::memmem;
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
-use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName, Version,
+};
 use pkgres_resolver::CompiledIndex;
 
 use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
@@ -292,6 +294,15 @@ impl Registry for IndexFileRegistry {
             .iter()
             .map(|name| self.records_of(name.as_str()))
             .collect()
+    }
+
+    fn locked_record(
+        &self,
+        package: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Result<Option<IndexRecord>, RegistryError> {
+        self.locked_record_of(package, version, digests)
     }
 
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {

@@ -1,11 +1,12 @@
 //! Reads the lines of a package from the file.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::{Arc, MutexGuard};
 
 use memchr::{memchr, memmem};
-use pkgres_manifest::IndexRecord;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
 
 use super::IndexFileRegistry;
 use super::runs::Run;
@@ -95,6 +96,26 @@ impl IndexFileRegistry {
         {
             return Ok(None);
         }
+        let Some(mut records) = self.all_records_of(package)? else {
+            return Ok(None);
+        };
+        if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
+            records.sort_by(|one, two| {
+                let by_version = one.0.version.cmp(&two.0.version);
+                by_version.then(one.1.start.cmp(&two.1.start))
+            });
+            records = self.settled(&records);
+        }
+        Ok(Some(
+            records.into_iter().map(|(record, _)| record).collect(),
+        ))
+    }
+
+    /// The records of all lines about a package that can be read, with their lines.
+    fn all_records_of(
+        &self,
+        package: &str,
+    ) -> Result<Option<Vec<(IndexRecord, Run)>>, RegistryError> {
         let Some(runs) = self.runs()?.of(package) else {
             return Ok(None);
         };
@@ -126,16 +147,55 @@ impl IndexFileRegistry {
                 number += 1;
             }
         }
-        if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
-            records.sort_by(|one, two| {
-                let by_version = one.0.version.cmp(&two.0.version);
-                by_version.then(one.1.start.cmp(&two.1.start))
-            });
-            records = self.settled(&records);
+        Ok(Some(records))
+    }
+
+    /// The record of a version with one of some digests, if the version is left out because it has two contents.
+    pub(super) fn locked_record_of(
+        &self,
+        package: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Result<Option<IndexRecord>, RegistryError> {
+        // An index with such a version is not compiled.
+        if self.compiled_index().is_some() {
+            return Ok(None);
         }
-        Ok(Some(
-            records.into_iter().map(|(record, _)| record).collect(),
-        ))
+        let mut records = self.all_records_of(package.as_str())?.unwrap_or_default();
+        records.retain(|(record, _)| record.version == *version);
+        let is_locked = |digest: ArtifactDigest| digests.contains(&digest);
+        let mut locked =
+            (records.iter()).filter(|(record, _)| record.digest.is_some_and(is_locked));
+        // Lines with the locked digest that differ otherwise remain ambiguous.
+        let Some(used) = locked
+            .next()
+            .filter(|(first, _)| locked.all(|one| one.0 == *first))
+        else {
+            return Ok(None);
+        };
+        if let Some(other) = records.iter().find(|(record, _)| *record != used.0) {
+            self.tell_locked(used, other);
+        }
+        Ok(Some(used.0.clone()))
+    }
+
+    /// Reports that the line with the locked digest is used, instead of the warning that none is.
+    fn tell_locked(&self, used: &(IndexRecord, Run), other: &(IndexRecord, Run)) {
+        let record = &used.0;
+        let release = format!("{} {}", record.name, record.version);
+        let message = format!(
+            "{release} appears twice with different content: the line with the locked digest is used"
+        );
+        let finding = Diagnostic::warning(Code::DuplicateRelease, message)
+            .label(self.whole_line(used.1), "used")
+            .label(self.whole_line(other.1), "not used")
+            .hint("give one of them another version, or remove it");
+        let before = not_used(&release);
+        let mut skipped = lock(&self.skipped);
+        let mut findings = skipped.findings.iter_mut();
+        if let Some(warning) = findings.find(|warning| warning.message == before) {
+            *warning = finding;
+        }
     }
 
     /// One record of each version, from sorted records with their lines. A version with two contents is left out, with
@@ -166,10 +226,7 @@ impl IndexFileRegistry {
             return;
         }
         let record = &first.0;
-        let message = format!(
-            "{} {} appears twice with different content, so that it is not used",
-            record.name, record.version
-        );
+        let message = not_used(&format!("{} {}", record.name, record.version));
         let finding = Diagnostic::warning(Code::DuplicateRelease, message)
             .label(self.whole_line(first.1), "first here")
             .label(self.whole_line(other.1), "again here")
@@ -188,4 +245,9 @@ impl IndexFileRegistry {
         // A name may be written with escapes.
         Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
     }
+}
+
+/// The message about a release with two contents.
+fn not_used(release: &str) -> String {
+    format!("{release} appears twice with different content, so that it is not used")
 }

@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(feature = "index")]
-use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
-    Version, most_similar_name,
+    ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
+    ReleaseSource, Version, most_similar_name,
 };
-use pkgres_resolver::{CompiledIndex, Resolver, Supply};
+#[cfg(feature = "index")]
+use pkgres_resolver::{ArtifactChange, Resolution};
+use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Supply};
 
 use crate::namespace::Namespace;
 #[cfg(feature = "index")]
@@ -130,6 +130,20 @@ impl RegistrySet {
     ///
     /// A registry that is needed cannot be read.
     pub fn supply(&self, names: &[PackageName]) -> Result<Vec<Supply>, RegistryError> {
+        self.supply_locked(names, &LockedArtifacts::new())
+    }
+
+    /// The same, for a request with a lock: if the registry of a package has several contents of a locked release, or the
+    /// same content in several forms, the release is the one with the locked digest.
+    ///
+    /// # Errors
+    ///
+    /// A registry that is needed cannot be read.
+    pub fn supply_locked(
+        &self,
+        names: &[PackageName],
+        locked: &LockedArtifacts,
+    ) -> Result<Vec<Supply>, RegistryError> {
         let mut supplies = vec![Supply::Unknown; names.len()];
         let mut open: Vec<usize> = (0..names.len()).collect();
         for registry in &self.registries {
@@ -163,6 +177,14 @@ impl RegistrySet {
                 supplies[at] = Supply::Releases { source, records };
             }
         }
+        if !locked.is_empty() {
+            let positions: BTreeMap<&PackageName, usize> = names.iter().zip(0..).collect();
+            for ((name, version), artifact) in locked {
+                if let Some(at) = positions.get(name) {
+                    self.use_locked(&mut supplies[*at], name, version, &artifact.digests)?;
+                }
+            }
+        }
         if self.strict_uses {
             for supply in &mut supplies {
                 if let Supply::Releases { records, .. } = supply {
@@ -171,6 +193,82 @@ impl RegistrySet {
             }
         }
         Ok(supplies)
+    }
+
+    /// Makes a release the one with a locked digest, if its registry has that.
+    fn use_locked(
+        &self,
+        supply: &mut Supply,
+        name: &PackageName,
+        version: &Version,
+        digests: &BTreeSet<ArtifactDigest>,
+    ) -> Result<(), RegistryError> {
+        let Supply::Releases {
+            source: ReleaseSource::Registry(source),
+            records,
+        } = supply
+        else {
+            return Ok(());
+        };
+        let found = records.iter().position(|record| record.version == *version);
+        let digest = found.and_then(|at| records[at].digest);
+        if digests.is_empty() || digest.is_some_and(|digest| digests.contains(&digest)) {
+            return Ok(());
+        }
+        let Some(registry) = self.registries().find(|one| one.name() == source) else {
+            return Ok(());
+        };
+        let Some(record) = registry.locked_record(name, version, digests)? else {
+            return Ok(());
+        };
+        if let Some(at) = found {
+            records[at] = record;
+        } else {
+            let at = records.partition_point(|one| one.version < record.version);
+            records.insert(at, record);
+        }
+        Ok(())
+    }
+
+    /// Whether two digests are of the same content: an archive, another archive with the same files, or their folder. It is
+    /// not known of archives that no registry has.
+    #[cfg(feature = "index")]
+    pub fn have_equal_content(
+        &self,
+        one: &ArtifactDigest,
+        other: &ArtifactDigest,
+        options: &ReadOptions,
+    ) -> bool {
+        let folder_digest = |digest: &ArtifactDigest| match digest {
+            ArtifactDigest::Tree(_) => Some(*digest),
+            ArtifactDigest::Archive(_) => {
+                let mut registries = self.registries();
+                let artifact =
+                    registries.find_map(|registry| registry.artifact(digest).ok().flatten());
+                artifact?.tree_digest(options)
+            }
+        };
+        one == other
+            || folder_digest(one).is_some_and(|folder| folder_digest(other) == Some(folder))
+    }
+
+    /// The [violations](ArtifactChange::is_violation) among the changes of a resolution, except for releases whose content
+    /// is in another form than the locked one.
+    #[cfg(feature = "index")]
+    pub fn changed_contents(
+        &self,
+        resolution: &Resolution,
+        options: &ReadOptions,
+    ) -> Vec<ArtifactChange> {
+        let mut changes = resolution.artifact_changes();
+        changes.retain(|change| {
+            let is_same = |digest: &ArtifactDigest| {
+                let mut locked = change.locked.digests.iter();
+                locked.any(|locked| self.have_equal_content(locked, digest, options))
+            };
+            change.is_violation() && !change.digest.as_ref().is_some_and(is_same)
+        });
+        changes
     }
 
     /// Attaches the loaded indexes to a solver, which then does not look their packages up by name: the indexes of the

@@ -34,7 +34,10 @@ use pkgres_manifest::{Lockfile, PackageName, RegistryName, ReleaseSource, Versio
 use crate::budget::Interrupt;
 use crate::class_rules;
 use crate::index::CompiledIndex;
-use crate::request::{ClassRules, Locked, PrereleasePolicy, Request, Root, SolveOptions, by_name};
+use crate::request::{
+    ClassRules, Locked, LockedArtifacts, PrereleasePolicy, Request, Root, SolveOptions, artifacts,
+    by_name,
+};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Policy, Universe};
@@ -170,6 +173,11 @@ impl LockCheck {
     /// before takes precedence.
     pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
         self.universe.catalog.attach(source, index);
+    }
+
+    /// The artifacts in the lockfile. A registry that has several contents of a release has to provide the locked one.
+    pub fn locked_artifacts(&self) -> LockedArtifacts {
+        artifacts(&self.lock)
     }
 
     /// Provides all releases of a package. What was provided or attached before takes precedence.

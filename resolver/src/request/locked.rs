@@ -24,7 +24,7 @@ pub struct Locked {
     pub kept: BTreeSet<(PackageName, Version)>,
     /// The artifacts of releases. They do not influence the resolution, which lists the
     /// [changes](crate::Resolution::artifact_changes).
-    pub artifacts: BTreeMap<(PackageName, Version), LockedArtifact>,
+    pub artifacts: LockedArtifacts,
 }
 
 /// The identity of an object that survives changes of the model.
@@ -45,6 +45,9 @@ impl LockedObject {
         }
     }
 }
+
+/// The locked artifacts of releases.
+pub type LockedArtifacts = BTreeMap<(PackageName, Version), LockedArtifact>;
 
 /// The locked artifact of a release.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -175,7 +178,8 @@ impl Locked {
     }
 }
 
-fn artifacts(lock: &Lockfile) -> BTreeMap<(PackageName, Version), LockedArtifact> {
+/// The artifacts of the releases of a lockfile.
+pub(crate) fn artifacts(lock: &Lockfile) -> LockedArtifacts {
     lock.packages
         .iter()
         .map(|(release, package)| {

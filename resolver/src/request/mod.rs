@@ -2,7 +2,8 @@
 
 mod locked;
 
-pub use locked::{Locked, LockedArtifact, LockedObject};
+pub(crate) use locked::artifacts;
+pub use locked::{Locked, LockedArtifact, LockedArtifacts, LockedObject};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -7,13 +7,13 @@ mod lock;
 mod paths;
 mod unusual_choices;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Spec, Version};
 
-use crate::request::{Locked, LockedArtifact};
+use crate::request::{Locked, LockedArtifacts};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
@@ -269,7 +269,7 @@ impl Resolution {
     }
 
     /// The artifacts that the request had locked.
-    pub fn locked_artifacts(&self) -> &BTreeMap<(PackageName, Version), LockedArtifact> {
+    pub fn locked_artifacts(&self) -> &LockedArtifacts {
         &self.solved.universe.catalog.policy().locked().artifacts
     }
 

@@ -3,8 +3,8 @@
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::contradiction::ConstraintSource;
-use super::wording::{LISTED_VERSIONS, candidates};
+use super::phrases::{LISTED_VERSIONS, candidates};
+use super::summary::ConstraintSource;
 use super::{Hint, SingleRepair};
 use crate::problem::{Fact, Problem};
 use crate::request::PrereleasePolicy;
@@ -17,7 +17,7 @@ const MAX_HINTS: usize = 2;
 const MAX_ALSO_UNKNOWN: usize = 10;
 
 /// Distinct hints about facts with these [unsatisfiable
-/// packages](super::contradiction::unsatisfiable_packages): at most [`MAX_HINTS`], and those about other unknown
+/// packages](super::summary::unsatisfiable_packages): at most [`MAX_HINTS`], and those about other unknown
 /// packages.
 pub(super) fn hints(
     problem: &mut Problem<'_>,

@@ -4,7 +4,7 @@
 use pkgres_manifest::ClassName;
 
 use super::conflict::{Reason, ReasonKind, reason_about};
-use super::wording::{Edge, candidates, some_classes};
+use super::phrases::{Edge, candidates, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;

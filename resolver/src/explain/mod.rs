@@ -18,10 +18,10 @@
 //! 2. [`single_repairs`] tries single changes: a requirement, or an override, that allows more. Only
 //!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
 //!    cannot be chosen.
-//! 3. [`contradiction`] finds what the conflict is about, which determines its code and its
+//! 3. [`summary`] finds what the conflict is about, which determines its code and its
 //!    summary.
 //! 4. [`report`] orders the reasons, beginning with the root. [`requirements`], [`missing_classes`] and
-//!    [`violations`] write the sentences for each kind of fact, using [`wording`].
+//!    [`violations`] write the sentences for each kind of fact, using [`phrases`].
 //!
 //! # Cost
 //!
@@ -35,18 +35,20 @@
 //! reason.
 
 mod conflict;
-mod contradiction;
 mod effort;
 mod fact_order;
 mod hints;
+mod located_classes;
 mod minimize;
 mod missing_classes;
+mod phrases;
 mod report;
 mod requirements;
+mod several_roots;
 mod single_repairs;
 mod smallest;
+mod summary;
 mod violations;
-mod wording;
 
 use std::collections::BTreeSet;
 
@@ -56,9 +58,10 @@ use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
-pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
+pub(crate) use located_classes::locate_classes;
 use minimize::Reduction;
 use requirements::Spellings;
+pub(crate) use several_roots::several_roots_of_one_name;
 pub use single_repairs::SingleRepair;
 use single_repairs::SingleRepairs;
 use violations::ViolationGroups;

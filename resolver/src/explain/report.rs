@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use pkgres_manifest::PackageName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::contradiction::{Contradiction, summary, unsatisfiable_packages};
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
 use super::missing_classes::{extends_reasons, own_cycle_reason};
 use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
+use super::summary::{Contradiction, Summary, unsatisfiable_packages};
 use super::violations::ViolationGroups;
 use super::{Conflict, Reason, ReasonKind, SingleRepair};
 use crate::budget::{Budget, Interrupt};
@@ -64,7 +64,7 @@ pub(super) fn report(
             distance(reason),
         )
     });
-    let (code, summary) = summary(problem, facts, &contradiction);
+    let Summary { code, text } = Summary::of(problem, facts, &contradiction);
     let packages: BTreeSet<PackageName> = reasons
         .iter()
         .flat_map(|reason| {
@@ -77,7 +77,7 @@ pub(super) fn report(
         .collect();
     Ok(Conflict {
         code,
-        summary,
+        summary: text,
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal && lines.is_minimal,
         is_smallest: reduced.is_smallest && lines.is_minimal,

@@ -9,8 +9,8 @@ use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{Reason, ReasonKind};
+use super::phrases::{Subject, candidates};
 use super::violations::ViolationGroups;
-use super::wording::{Subject, candidates};
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, StatedRequirement, Universe};

@@ -7,7 +7,7 @@ use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
-use super::wording::{Subject, candidates, named};
+use super::phrases::{Subject, candidates, named};
 use crate::class_rules::{ClassAt, Violation};
 use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};

@@ -16,7 +16,7 @@
 //! something besides requirements of roots, the cheapest sets without anything else are found as well. An override is
 //! left out if a requirement of a root on the same package can replace it.
 //!
-//! The restrictions of a set are then [narrowed](narrow) again, so that as little as possible changes. The result is a
+//! The restrictions of a set are then [narrowed](nearest) again, so that as little as possible changes. The result is a
 //! [`Repair`]. It is verified: its resolution was found with exactly these changes.
 //!
 //! # Idea
@@ -33,11 +33,11 @@
 
 mod change;
 mod cost;
+mod direction;
 mod hitting_sets;
-mod narrow;
+mod nearest;
 mod restriction;
 mod trial;
-mod widen;
 
 pub use change::Change;
 pub use cost::{Cost, Repair};

@@ -225,7 +225,7 @@ fn most_restricted(
     unsatisfiable_packages: &FxHashSet<PackageId>,
 ) -> Option<PackageId> {
     let universe = &*problem.universe;
-    let mut restricted: BTreeMap<&PackageName, (PackageId, (bool, bool, usize))> = BTreeMap::new();
+    let mut restricted: BTreeMap<&PackageName, (PackageId, Restrictedness)> = BTreeMap::new();
     for fact in facts {
         let (package, has_versions, by_root) = match fact {
             Fact::Requires {
@@ -242,129 +242,155 @@ fn most_restricted(
         };
         if unsatisfiable_packages.is_empty() || unsatisfiable_packages.contains(&package) {
             let entry = restricted.entry(universe.catalog.name(package));
-            let (_, (no_version, a_root, count)) = entry.or_insert((package, (false, false, 0)));
-            *no_version |= !has_versions;
-            *a_root |= by_root;
-            *count += 1;
+            let (_, how) = entry.or_insert((package, Restrictedness::default()));
+            how.has_no_version |= !has_versions;
+            how.by_root |= by_root;
+            how.requirements += 1;
         }
     }
     let restricted = restricted.into_values().rev();
-    let most = restricted.max_by_key(|(_, how)| *how)?;
-    Some(most.0)
+    let (package, _) = restricted.max_by_key(|(_, how)| *how)?;
+    Some(package)
 }
 
-pub(super) fn summary(
-    problem: &Problem<'_>,
-    facts: &[Fact],
-    contradiction: &Contradiction,
-) -> (Code, String) {
-    let universe = &*problem.universe;
-    match first_violation(problem, facts) {
-        Some(NogoodCause::Contract(violation)) => {
-            let model = universe
-                .catalog
-                .model()
-                .expect("only models have contracts");
-            let message = format!(
+/// How restricted a package is; the first field that differs decides.
+#[derive(Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Restrictedness {
+    has_no_version: bool,
+    by_root: bool,
+    requirements: usize,
+}
+
+/// The conflict in one sentence.
+pub(super) struct Summary {
+    pub(super) code: Code,
+    pub(super) text: String,
+}
+
+impl Summary {
+    fn new(code: Code, text: String) -> Self {
+        Self { code, text }
+    }
+
+    /// Sums a conflict up by the first of these that takes part in it: a violated rule, a class that is not found, the
+    /// package that is most restricted.
+    pub(super) fn of(problem: &Problem<'_>, facts: &[Fact], contradiction: &Contradiction) -> Self {
+        violation_summary(problem, facts)
+            .or_else(|| class_summary(problem.universe, facts))
+            .unwrap_or_else(|| package_summary(problem, facts, contradiction))
+    }
+}
+
+fn violation_summary(problem: &Problem<'_>, facts: &[Fact]) -> Option<Summary> {
+    let catalog = &problem.universe.catalog;
+    let summary = match first_violation(problem, facts)? {
+        NogoodCause::Contract(violation) => {
+            let model = catalog.model().expect("only models have contracts");
+            let text = format!(
                 "the contract of `{}` of the object {} is not met",
                 Escaped::shortened(&violation.path),
                 model.shown(violation.holder)
             );
-            return (Code::ModelContract, message);
+            Summary::new(Code::ModelContract, text)
         }
-        Some(NogoodCause::Rule(Violation::Diamond([one, _]))) => {
-            let class = universe.catalog.class_name(one[0].class);
-            let inherited = universe
-                .catalog
-                .class_name(one.last().expect("a path has an end").class);
-            let message = match inherited.interface_name() {
+        NogoodCause::Rule(Violation::Diamond([one, _])) => {
+            let class = catalog.class_name(one[0].class);
+            let inherited = catalog.class_name(one.last().expect("a path has an end").class);
+            let text = match inherited.interface_name() {
                 Some(interface) => format!("`{class}` would implement `{interface}` twice"),
                 None => format!("`{class}` would inherit `{inherited}` twice"),
             };
-            return (Code::Diamond, message);
+            Summary::new(Code::Diamond, text)
         }
-        Some(NogoodCause::Rule(Violation::Cycle(cycle))) => {
-            let class = universe.catalog.class_name(cycle[0].class);
-            return (Code::ClassCycle, format!("`{class}` would extend itself"));
+        NogoodCause::Rule(Violation::Cycle(cycle)) => {
+            let class = catalog.class_name(cycle[0].class);
+            Summary::new(Code::ClassCycle, format!("`{class}` would extend itself"))
         }
-        Some(
-            NogoodCause::Rule(Violation::Missing { .. } | Violation::UnnamedPrerelease(_))
-            | NogoodCause::Line,
-        )
-        | None => {}
-    }
-    for fact in facts {
-        match fact {
-            Fact::OwnCycle { owner } => {
-                let name = universe.catalog.name(*owner);
-                return (
-                    Code::ClassCycle,
-                    format!("classes of `{name}` extend each other"),
-                );
-            }
-            Fact::Extends { class, .. } => {
-                let class = universe.catalog.class_name(*class);
-                let what = match class.interface_name() {
-                    Some(interface) => format!("interface `{interface}`"),
-                    None => format!("class `{class}`"),
-                };
-                let message = format!("no version that could be chosen defines the {what}");
-                return (Code::ClassUnavailable, message);
-            }
-            _ => {}
-        }
-    }
-    let Some(package) = contradiction.package else {
-        return (Code::NoVersion, "there is no resolution".to_owned());
+        NogoodCause::Rule(Violation::Missing { .. } | Violation::UnnamedPrerelease(_))
+        | NogoodCause::Line => return None,
     };
-    let name = universe.catalog.name(package);
+    Some(summary)
+}
+
+fn class_summary(universe: &Universe, facts: &[Fact]) -> Option<Summary> {
+    let catalog = &universe.catalog;
+    facts.iter().find_map(|fact| match fact {
+        Fact::OwnCycle { owner } => {
+            let name = catalog.name(*owner);
+            let text = format!("classes of `{name}` extend each other");
+            Some(Summary::new(Code::ClassCycle, text))
+        }
+        Fact::Extends { class, .. } => {
+            let class = catalog.class_name(*class);
+            let what = match class.interface_name() {
+                Some(interface) => format!("interface `{interface}`"),
+                None => format!("class `{class}`"),
+            };
+            let text = format!("no version that could be chosen defines the {what}");
+            Some(Summary::new(Code::ClassUnavailable, text))
+        }
+        _ => None,
+    })
+}
+
+fn package_summary(
+    problem: &Problem<'_>,
+    facts: &[Fact],
+    contradiction: &Contradiction,
+) -> Summary {
+    let catalog = &problem.universe.catalog;
+    let no_version = |text: String| Summary::new(Code::NoVersion, text);
+    let Some(package) = contradiction.package else {
+        return no_version("there is no resolution".to_owned());
+    };
+    let name = catalog.name(package);
     let version = if contradiction.is_restricted {
         "allowed version"
     } else {
         "version"
     };
     if let [_, other] = contradiction.common_dependents.as_slice() {
-        let other = universe.catalog.name(*other);
-        return (
-            Code::NoVersion,
-            format!("no {version} of `{name}` goes with one of `{other}`"),
-        );
+        let other = catalog.name(*other);
+        return no_version(format!(
+            "no {version} of `{name}` goes with one of `{other}`"
+        ));
     }
-    if universe.catalog.release_count(package) == 0 {
-        return (
-            Code::UnknownPackage,
-            format!("no registry has a package `{name}`"),
-        );
+    if catalog.release_count(package) == 0 {
+        let text = format!("no registry has a package `{name}`");
+        return Summary::new(Code::UnknownPackage, text);
     }
     if let [Fact::Wanted { .. }] = facts {
         let goal = problem.goals().goal(package);
-        let message = if goal.is_some_and(|goal| goal.allowed.is_empty()) {
+        return no_version(if goal.is_some_and(|goal| goal.allowed.is_empty()) {
             format!("there is no such version of `{name}`")
         } else {
             format!("nothing requires `{name}`")
-        };
-        return (Code::NoVersion, message);
+        });
     }
-    let requirements = facts.iter().filter_map(|fact| match fact {
-        Fact::Requires {
-            target, allowed, ..
-        } if *target == package => Some(allowed.is_empty()),
-        Fact::Wanted { package: other } | Fact::Stays { package: other } if *other == package => {
-            Some(false)
+    let mut allows_nothing = false;
+    let mut requirements = 0;
+    for fact in facts {
+        match fact {
+            Fact::Requires {
+                target, allowed, ..
+            } if *target == package => {
+                allows_nothing |= allowed.is_empty();
+                requirements += 1;
+            }
+            Fact::Wanted { package: other } | Fact::Stays { package: other }
+                if *other == package =>
+            {
+                requirements += 1;
+            }
+            _ => {}
         }
-        _ => None,
-    });
-    let requirements: Vec<bool> = requirements.collect();
-    let allows_nothing = requirements.contains(&true);
-    if requirements.len() == 1 || allows_nothing || !contradiction.common_dependents.is_empty() {
-        (
-            Code::NoVersion,
-            format!("no {version} of `{name}` can be used"),
-        )
-    } else {
-        (
-            Code::NoVersion,
-            format!("no version of `{name}` satisfies everyone"),
-        )
     }
+    let has_common_dependent = !contradiction.common_dependents.is_empty();
+    no_version(
+        if requirements == 1 || allows_nothing || has_common_dependent {
+            format!("no {version} of `{name}` can be used")
+        } else {
+            format!("no version of `{name}` satisfies everyone")
+        },
+    )
 }

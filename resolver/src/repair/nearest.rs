@@ -17,9 +17,9 @@ use pkgres_manifest::{PackageName, Spec, Version, VersionSet};
 
 use super::change::Change;
 use super::cost::Repair;
+use super::direction::{Direction, outside_of};
 use super::restriction::Restriction;
 use super::trial::{Outcome, Relaxed, Trial};
-use super::widen::{Direction, outside_of};
 use super::{RepairSearch, ecosystem_of};
 use crate::request::PrereleasePolicy;
 

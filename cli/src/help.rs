@@ -4,7 +4,7 @@
 mod examples;
 mod groups;
 #[cfg(test)]
-mod hints;
+mod hint_tests;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, Command, CommandFactory as _, ValueEnum as _};

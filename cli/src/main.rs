@@ -24,6 +24,7 @@ mod invocation;
 mod live_view;
 mod lockfile;
 mod manifest_file;
+mod named_packages;
 mod output;
 mod part_output;
 mod pasted;

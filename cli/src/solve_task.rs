@@ -23,7 +23,7 @@ use crate::project::Project;
 use crate::project_uses::ProjectUses;
 use crate::registries::{ConfiguredRegistry, is_unconfigured};
 use crate::root_places::RootPlaces;
-use crate::show;
+use crate::show::{self, ConflictLayout};
 
 /// A request and everything that it is solved with.
 pub(crate) struct SolveTask {
@@ -225,9 +225,7 @@ impl SolveTask {
                 if output.is_json() {
                     output.json(&show::conflict_document(&conflict));
                 } else {
-                    let (styled, width) = (output.is_styled(), output.width());
-                    let text = show::conflict(&conflict, &locations, &lists_all, styled, width);
-                    output.message(&text);
+                    report_conflict(&conflict, &locations, &lists_all, output);
                 }
                 Err(Failure::reported(Exit::Failed))
             }
@@ -315,6 +313,23 @@ pub(crate) fn lists_all(request: &Request, invocation: &Invocation) -> String {
         return "--format json".to_owned();
     }
     invocation.command("explain")
+}
+
+/// Prints a conflict as text. If no registry has a package, it lists the locations that were `searched`; `lists_all` is
+/// the command or option that shows what is folded.
+pub(crate) fn report_conflict(
+    conflict: &Conflict,
+    searched: &[String],
+    lists_all: &str,
+    output: &mut Output,
+) {
+    let layout = ConflictLayout {
+        searched,
+        lists_all,
+        is_styled: output.is_styled(),
+        columns: output.width(),
+    };
+    output.message(&show::conflict(conflict, &layout));
 }
 
 /// A location in messages: with a path below the current folder instead of an absolute one.

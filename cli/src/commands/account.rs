@@ -13,10 +13,10 @@ use crate::args::{
     OwnerArgs, OwnerCommand, OwnerEditArgs, TargetArgs, TokenArgs, TokenCommand, TokenCreateArgs,
     WhoamiArgs,
 };
-use crate::commands::names::{last_part, package_name};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::named_packages::{last_part, package_name};
 use crate::output::Output;
 use crate::show::counted;
 use crate::solve_options::time_after;

@@ -11,12 +11,12 @@ use serde_json::json;
 use crate::args::{AddArgs, EditArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
 use crate::changed_files::{ChangedFile, write_together};
-use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
+use crate::named_packages::package_name;
 use crate::output::Output;
 use crate::project::Project;
 use crate::show::{self, counted};
@@ -46,7 +46,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
     let edited = project.with_requirements(&unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
-    let (resolution, _) = solve(&edited, &lock, true, context, output)?;
+    let (resolution, _) = solve(&edited, &lock, Warnings::Report, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
         chosen.map_or_else(Spec::any, |chosen| {
@@ -54,19 +54,17 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         })
     });
     let edited = project.with_requirements(&edits, context)?;
-    finish(
-        &project,
-        &edited,
-        &edits,
-        &Task {
-            write: &args.edit.write,
-            lock: Some(&lock).filter(|_| !args.edit.no_lock),
-            verb: "Added",
-            is_reported: true,
-        },
-        context,
-        output,
-    )
+    let edit = ManifestEdit {
+        before: &project,
+        edited: &edited,
+        edits: &edits,
+        write: &args.edit.write,
+        lock: Some(&lock).filter(|_| !args.edit.no_lock),
+        verb: "Added",
+        // The first solve reported them.
+        warnings: Warnings::Suppress,
+    };
+    edit.finish(context, output)
 }
 
 pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -86,19 +84,16 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
     } else {
         Some(read_lock(&project, context, output)?)
     };
-    finish(
-        &project,
-        &edited,
-        &edits,
-        &Task {
-            write: &args.edit.write,
-            lock: lock.as_ref(),
-            verb: "Removed",
-            is_reported: false,
-        },
-        context,
-        output,
-    )
+    let edit = ManifestEdit {
+        before: &project,
+        edited: &edited,
+        edits: &edits,
+        write: &args.edit.write,
+        lock: lock.as_ref(),
+        verb: "Removed",
+        warnings: Warnings::Report,
+    };
+    edit.finish(context, output)
 }
 
 /// The project whose requirements change: the member that is named, or that of the manifest.
@@ -188,16 +183,23 @@ fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Resul
     Ok(previous)
 }
 
-/// Solves, keeping locked releases where possible. Warnings about the project are reported if asked for.
+/// What happens to warnings about a project that is solved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Warnings {
+    Report,
+    Suppress,
+}
+
+/// Solves, keeping locked releases where possible.
 fn solve(
     project: &Project,
     lock: &PreviousLock,
-    with_warnings: bool,
+    warnings: Warnings,
     context: &Context,
     output: &mut Output,
 ) -> Result<(Box<Resolution>, Lockfile)> {
     let mut task = SolveTask::of_project(project, context)?;
-    if !with_warnings {
+    if warnings == Warnings::Suppress {
         task.warnings.clear();
     }
     if lock.is_complete() {
@@ -209,125 +211,132 @@ fn solve(
     Ok((resolution, lock))
 }
 
-/// The options for writing and reporting an edit.
-struct Task<'args> {
-    write: &'args WriteArgs,
+/// An edit of requirements, and how it is written and reported.
+struct ManifestEdit<'a> {
+    before: &'a Project,
+    edited: &'a Project,
+    edits: &'a [RequirementEdit],
+    write: &'a WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.
-    lock: Option<&'args PreviousLock>,
+    lock: Option<&'a PreviousLock>,
+    /// What was done, as the beginning of a line.
     verb: &'static str,
-    /// Whether the warnings about the project were reported.
-    is_reported: bool,
+    warnings: Warnings,
 }
 
-/// Solves with the edited requirements, then writes the manifest and the lockfile.
-fn finish(
-    before: &Project,
-    edited: &Project,
-    edits: &[RequirementEdit],
-    task: &Task<'_>,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Exit> {
-    let options = &context.read_options;
-    let mut locked = None;
-    if let Some(previous) = task.lock {
-        let (resolution, lock) = solve(edited, previous, !task.is_reported, context, output)?;
-        // If the lockfile cannot be written, the manifest is not written either.
-        let text = LockText::new(&lock, options)?;
-        let diff = previous.diff(&lock);
-        locked = Some((resolution.len(), diff, text, &previous.bytes));
+/// A lockfile that was written.
+struct WrittenLock {
+    outcome: WriteOutcome,
+    diff: LockDiff,
+    /// The number of locked packages.
+    packages: usize,
+}
+
+impl ManifestEdit<'_> {
+    /// Solves with the edited requirements, then writes the manifest and the lockfile.
+    fn finish(&self, context: &Context, output: &mut Output) -> Result<Exit> {
+        let options = &context.read_options;
+        let mut locked = None;
+        if let Some(previous) = self.lock {
+            let (resolution, lock) = solve(self.edited, previous, self.warnings, context, output)?;
+            // If the lockfile cannot be written, the manifest is not written either.
+            let text = LockText::new(&lock, options)?;
+            let diff = previous.diff(&lock);
+            locked = Some((resolution.len(), diff, text, &previous.bytes));
+        }
+        let mut files = Vec::new();
+        if self.changes_manifest() && !self.write.dry_run {
+            files.push(ChangedFile {
+                path: self.before.manifest.clone(),
+                before: Some(self.before.text().into_owned()),
+                after: self.edited.text().into_owned(),
+            });
+        }
+        let written = write_together(&files, || {
+            let Some((packages, diff, text, bytes)) = locked else {
+                return Ok(None);
+            };
+            let (path, dry_run) = (self.before.lock_path(), self.write.dry_run);
+            let outcome = write_lock(&path, &text, bytes.as_deref(), dry_run, options)?;
+            Ok(Some(WrittenLock {
+                outcome,
+                diff,
+                packages,
+            }))
+        })?;
+        if output.is_json() {
+            output.json(&self.document(written.as_ref()));
+        } else {
+            self.report(written.as_ref(), output);
+        }
+        Ok(Exit::Done)
     }
-    let (text, old) = (edited.text(), before.text());
-    let is_changed = text != old;
-    let mut files = Vec::new();
-    if is_changed && !task.write.dry_run {
-        files.push(ChangedFile {
-            path: before.manifest.clone(),
-            before: Some(old.into_owned()),
-            after: text.into_owned(),
+
+    fn changes_manifest(&self) -> bool {
+        self.edited.text() != self.before.text()
+    }
+
+    /// Whether an edit changes the spec of a requirement, or removes it.
+    fn is_change(&self, edit: &RequirementEdit) -> bool {
+        match edit {
+            RequirementEdit::Set(package, spec) => {
+                required(self.before, package).as_ref() != Some(spec)
+            }
+            RequirementEdit::Remove(_) => true,
+        }
+    }
+
+    /// The report as JSON.
+    fn document(&self, written: Option<&WrittenLock>) -> serde_json::Value {
+        let requirements = self.edits.iter().map(|edit| match edit {
+            RequirementEdit::Set(package, spec) => {
+                json!({"package": package, "spec": spec.written()})
+            }
+            RequirementEdit::Remove(package) => json!({"package": package, "spec": null}),
         });
-    }
-    let written: Option<(WriteOutcome, LockDiff, usize)> = write_together(&files, || {
-        let Some((packages, diff, text, bytes)) = locked else {
-            return Ok(None);
-        };
-        let (bytes, dry_run) = (bytes.as_deref(), task.write.dry_run);
-        let result = write_lock(&before.lock_path(), &text, bytes, dry_run, options)?;
-        Ok(Some((result, diff, packages)))
-    })?;
-    report(before, edits, is_changed, written.as_ref(), task, output);
-    Ok(Exit::Done)
-}
-
-/// Whether the manifest or the lockfile has changed, or would change.
-fn is_edit(is_changed: bool, written: Option<&(WriteOutcome, LockDiff, usize)>) -> bool {
-    is_changed || written.is_some_and(|(outcome, ..)| outcome.is_changed)
-}
-
-/// Reports the edits and the changes of the lockfile.
-fn report(
-    before: &Project,
-    edits: &[RequirementEdit],
-    is_changed: bool,
-    written: Option<&(WriteOutcome, LockDiff, usize)>,
-    task: &Task<'_>,
-    output: &mut Output,
-) {
-    if output.is_json() {
-        let requirements: Vec<serde_json::Value> = edits
-            .iter()
-            .map(|edit| match edit {
-                RequirementEdit::Set(package, spec) => {
-                    json!({"package": package, "spec": spec.written()})
-                }
-                RequirementEdit::Remove(package) => json!({"package": package, "spec": null}),
-            })
-            .collect();
-        output.json(&json!({
+        let is_changed =
+            self.changes_manifest() || written.is_some_and(|lock| lock.outcome.is_changed);
+        json!({
             "schema_version": 1,
-            "status": match (is_edit(is_changed, written), task.write.dry_run) {
+            "status": match (is_changed, self.write.dry_run) {
                 (false, _) => "unchanged",
                 (true, true) => "would_edit",
                 (true, false) => "edited",
             },
-            "manifest_changed": is_changed,
-            "requirements": requirements,
-            "changes": written.map(|(_, diff, _)| show::changes_json(diff)),
-        }));
-        return;
+            "manifest_changed": self.changes_manifest(),
+            "requirements": requirements.collect::<Vec<_>>(),
+            "changes": written.map(|lock| show::changes_json(&lock.diff)),
+        })
     }
-    for edit in edits {
-        output.note(&match edit {
-            RequirementEdit::Set(package, spec)
-                if required(before, package).as_ref() == Some(spec) =>
-            {
-                format!(
+
+    /// Reports the edits and the changes of the lockfile.
+    fn report(&self, written: Option<&WrittenLock>, output: &mut Output) {
+        for edit in self.edits {
+            output.note(&match edit {
+                RequirementEdit::Set(package, spec) if !self.is_change(edit) => format!(
                     "{package} is already required as \"{spec}\"; `{package}@SPEC` changes that"
-                )
-            }
-            RequirementEdit::Set(package, spec) => {
-                format!("{} {package} \"{spec}\"", task.verb)
-            }
-            RequirementEdit::Remove(package) => format!("{} {package}", task.verb),
-        });
-    }
-    if let Some((result, diff, packages)) = written {
-        let lines = show::changes(diff);
-        output.notes(&lines);
-        output.note(&result.summary(*packages, lines.len()));
-    } else if task.write.dry_run {
-        output.note("Nothing was written");
-    } else {
-        let changed = edits.iter().filter(|edit| match edit {
-            RequirementEdit::Set(package, spec) => required(before, package).as_ref() != Some(spec),
-            RequirementEdit::Remove(_) => true,
-        });
-        let manifest = match changed.count() {
-            0 => "is unchanged".to_owned(),
-            count => format!("has {}", counted(count, "changed requirement")),
-        };
-        output.note(&format!(
-            "The manifest {manifest}; the lockfile was not touched"
-        ));
+                ),
+                RequirementEdit::Set(package, spec) => {
+                    format!("{} {package} \"{spec}\"", self.verb)
+                }
+                RequirementEdit::Remove(package) => format!("{} {package}", self.verb),
+            });
+        }
+        if let Some(lock) = written {
+            let lines = show::changes(&lock.diff);
+            output.notes(&lines);
+            output.note(&lock.outcome.summary(lock.packages, lines.len()));
+        } else if self.write.dry_run {
+            output.note("Nothing was written");
+        } else {
+            let changed = self.edits.iter().filter(|edit| self.is_change(edit));
+            let manifest = match changed.count() {
+                0 => "is unchanged".to_owned(),
+                count => format!("has {}", counted(count, "changed requirement")),
+            };
+            output.note(&format!(
+                "The manifest {manifest}; the lockfile was not touched"
+            ));
+        }
     }
 }

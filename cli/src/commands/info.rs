@@ -12,10 +12,10 @@ use pkgres_resolver::Supply;
 use serde_json::{Map, Value, json};
 
 use crate::args::InfoArgs;
-use crate::commands::names::{last_part, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::named_packages::{last_part, release_name};
 use crate::output::Output;
 use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
 use crate::solve_task::shown_location;

@@ -11,10 +11,10 @@ use self::template::{NewPackage, TemplateFile};
 use pkgres_settings::SETTINGS_FILE;
 
 use crate::args::{InitArgs, Template};
-use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::named_packages::package_name;
 use crate::output::Output;
 use crate::settings::Origin;
 

@@ -23,7 +23,6 @@ mod lock;
 mod locked_artifacts;
 mod login;
 mod members;
-mod names;
 mod outdated;
 mod pack;
 mod pin;

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::args::TreeArgs;
 use crate::commands::members::Projects;
-use crate::commands::names::{is_named, not_part_of, release_name, report_missing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::named_packages::{is_named, not_part_of, release_name, report_missing};
 use crate::output::Output;
 use crate::show;
 use crate::solve::solve_with_reasons;

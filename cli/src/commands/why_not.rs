@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::args::WhyNotArgs;
 use crate::commands::info::{Releases, releases_of};
-use crate::commands::names::{listed, not_part_of, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
+use crate::named_packages::{listed, not_part_of, release_name};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;

@@ -1,13 +1,11 @@
-//! Conflicts as text and JSON.
+//! Conflicts as text.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::ReleaseSource;
 use pkgres_manifest::diagnostic::Code;
-use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, SingleRepair};
-use serde_json::{Value, json};
+use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
 
 use super::shortened_list::{Folded, FoldedLine};
 
@@ -17,104 +15,107 @@ const MAX_LINES: usize = 10;
 /// How many hints are shown; if there are more, the last line counts the others.
 const MAX_HINTS: usize = 4;
 
-/// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
-/// locations that were `searched`. `lists_all` is the command or option that shows what is folded. In a narrow
-/// terminal, locations are on lines of their own.
-pub(crate) fn conflict(
-    conflict: &Conflict,
-    searched: &[String],
-    lists_all: &str,
-    styled: bool,
-    columns: Option<usize>,
-) -> String {
-    let (error, hint) = if styled {
-        (
-            AnsiColor::Red.on_default().bold(),
-            AnsiColor::Cyan.on_default().bold(),
-        )
-    } else {
-        (Style::new(), Style::new())
-    };
-    let mut text = String::new();
-    let mut write = || -> std::fmt::Result {
-        write!(
-            text,
-            "{error}error[{}]{error:#}: {}",
-            conflict.code, conflict.summary
-        )?;
-        let clashing: Vec<(String, String)> = conflict
-            .reasons
-            .iter()
-            .filter(|reason| reason.clashes)
-            .flat_map(|reason| lines(reason, searched))
-            .collect();
-        let width = clashing
-            .iter()
-            .map(|(origin, _)| origin.chars().count())
-            .max()
-            .unwrap_or(0);
+/// How a conflict is written as text.
+pub(crate) struct ConflictLayout<'a> {
+    /// The locations of the registries, which are listed if no registry has a package.
+    pub(crate) searched: &'a [String],
+    /// The command or option that shows what is folded.
+    pub(crate) lists_all: &'a str,
+    pub(crate) is_styled: bool,
+    /// The width of the terminal. In a narrow one, locations are on lines of their own.
+    pub(crate) columns: Option<usize>,
+}
+
+/// A conflict as text: what clashes, what brought it in, and hints.
+pub(crate) fn conflict(conflict: &Conflict, layout: &ConflictLayout<'_>) -> String {
+    let error = layout.style(AnsiColor::Red);
+    let mut text = format!(
+        "{error}error[{}]{error:#}: {}",
+        conflict.code, conflict.summary
+    );
+    let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
+    let clashing = clashing.flat_map(|reason| lines(reason, layout.searched));
+    let clashing: Vec<(String, String)> = clashing.collect();
+    let leading = conflict.reasons.iter().filter(|reason| !reason.clashes);
+    let leading: Vec<&Reason> = leading.collect();
+    let searched_line = searched_line(conflict, layout.searched);
+    let hints = Folded::new(&conflict.hints, MAX_HINTS);
+    let others = 1 + usize::from(searched_line.is_some()) + hints.lines();
+    let lines = MAX_LINES.saturating_sub(others);
+    let clashing_lines = lines.saturating_sub(leading.len().min(2));
+    let clashing_lines = layout.write_clashing(&clashing, clashing_lines, &mut text);
+    layout.write_leading(&leading, lines.saturating_sub(clashing_lines), &mut text);
+    if let Some(line) = searched_line {
+        text.push_str(&format!("\n  {line}"));
+    }
+    let style = layout.style(AnsiColor::Cyan);
+    for line in hints.iter() {
+        text.push_str(&match line {
+            FoldedLine::Shown(line) => format!("\n{style}hint{style:#}: {line}"),
+            FoldedLine::Hidden(count) => format!(
+                "\n{style}hint{style:#}: ... {count} more; `{}` lists all",
+                layout.lists_all
+            ),
+        });
+    }
+    text
+}
+
+impl ConflictLayout<'_> {
+    fn style(&self, color: AnsiColor) -> Style {
+        if self.is_styled {
+            color.on_default().bold()
+        } else {
+            Style::new()
+        }
+    }
+
+    /// Writes the origins and texts of what clashes, joined by a bracket, and returns the number of lines.
+    fn write_clashing(
+        &self,
+        clashing: &[(String, String)],
+        max_lines: usize,
+        text: &mut String,
+    ) -> usize {
+        let origins = clashing.iter().map(|(origin, _)| origin.chars().count());
+        let width = origins.max().unwrap_or(0);
         let longest = clashing.iter().map(|(_, what)| what.chars().count()).max();
-        let is_narrow = columns.is_some_and(|columns| 6 + width + longest.unwrap_or(0) > columns);
-        let searched_line = searched_line(conflict, searched);
-        let leading: Vec<&Reason> = (conflict.reasons.iter())
-            .filter(|reason| !reason.clashes)
-            .collect();
-        let hints = Folded::new(&conflict.hints, MAX_HINTS);
-        let others = 1 + usize::from(searched_line.is_some()) + hints.lines();
-        let lines = MAX_LINES.saturating_sub(others);
-        let clashing = Folded::new(&clashing, lines.saturating_sub(leading.len().min(2)));
-        let leading = Folded::new(&leading, lines.saturating_sub(clashing.lines()));
-        for (at, line) in clashing.iter().enumerate() {
-            let mark = match (at, clashing.lines()) {
+        let needed = 6 + width + longest.unwrap_or(0);
+        let is_narrow = self.columns.is_some_and(|columns| needed > columns);
+        let folded = Folded::new(clashing, max_lines);
+        for (at, line) in folded.iter().enumerate() {
+            let mark = match (at, folded.lines()) {
                 (_, 1) => '-',
                 (0, _) => '\u{250c}',
                 (_, count) if at + 1 == count => '\u{2514}',
                 _ => '\u{2502}',
             };
-            match line {
+            text.push_str(&match line {
                 FoldedLine::Shown((origin, what)) if is_narrow => {
-                    write!(text, "\n  {mark} {origin}\n      {what}")?;
+                    format!("\n  {mark} {origin}\n      {what}")
                 }
-                FoldedLine::Shown((origin, what)) => {
-                    write!(text, "\n  {mark} {origin:width$}  {what}")?;
-                }
-                FoldedLine::Hidden(count) => {
-                    write!(
-                        text,
-                        "\n  {mark} ... {count} more that clash; `{lists_all}` lists all"
-                    )?;
-                }
-            }
+                FoldedLine::Shown((origin, what)) => format!("\n  {mark} {origin:width$}  {what}"),
+                FoldedLine::Hidden(count) => format!(
+                    "\n  {mark} ... {count} more that clash; `{}` lists all",
+                    self.lists_all
+                ),
+            });
         }
-        for line in leading.iter() {
-            match line {
-                FoldedLine::Shown(reason) => write!(text, "\n  {}", brought_in(reason, searched))?,
-                FoldedLine::Hidden(count) => {
-                    write!(
-                        text,
-                        "\n  ... {count} more in between; `{lists_all}` lists all"
-                    )?;
-                }
-            }
+        folded.lines()
+    }
+
+    /// Writes what brought the clashing requirements in.
+    fn write_leading(&self, leading: &[&Reason], max_lines: usize, text: &mut String) {
+        for line in Folded::new(leading, max_lines).iter() {
+            text.push_str(&match line {
+                FoldedLine::Shown(reason) => format!("\n  {}", brought_in(reason, self.searched)),
+                FoldedLine::Hidden(count) => format!(
+                    "\n  ... {count} more in between; `{}` lists all",
+                    self.lists_all
+                ),
+            });
         }
-        if let Some(line) = searched_line {
-            write!(text, "\n  {line}")?;
-        }
-        for line in hints.iter() {
-            match line {
-                FoldedLine::Shown(line) => write!(text, "\n{hint}hint{hint:#}: {line}")?,
-                FoldedLine::Hidden(count) => {
-                    write!(
-                        text,
-                        "\n{hint}hint{hint:#}: ... {count} more; `{lists_all}` lists all"
-                    )?;
-                }
-            }
-        }
-        Ok(())
-    };
-    write().expect("writing to a string does not fail");
-    text
+    }
 }
 
 /// The locations that were searched, for a package that no registry has.
@@ -252,165 +253,9 @@ pub(crate) fn reason_line(reason: &Reason, searched: &[String]) -> String {
     lines.join("; ")
 }
 
-/// The JSON document of a command that ends with a conflict.
-pub(crate) fn conflict_document(conflict: &Conflict) -> Value {
-    json!({
-        "schema_version": 1,
-        "status": "conflict",
-        "conflict": conflict_json(conflict),
-    })
-}
-
-/// A conflict as JSON.
-pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
-    let steps: Vec<Value> = conflict.reasons.iter().map(reason_json).collect();
-    json!({
-        "code": conflict.code.to_string(),
-        "summary": conflict.summary,
-        "steps": steps,
-        "packages": conflict.packages,
-        "minimal": conflict.is_minimal,
-        "smallest": conflict.is_smallest,
-        "hints": conflict.hints.iter().map(|hint| &hint.text).collect::<Vec<_>>(),
-        "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
-    })
-}
-
-fn repair_json(repair: &SingleRepair) -> Value {
-    json!({
-        "text": repair.text,
-        "package": repair.owner,
-        "versions": repair.versions,
-        "requires": repair.package,
-        "spec": repair.spec,
-        "allow": repair.allow,
-    })
-}
-
-fn reason_json(reason: &Reason) -> Value {
-    let mut step = json!({
-        "text": reason.text,
-        "package": reason.owner_name(),
-        "versions": reason.versions,
-        "every_version": reason.every_version,
-        "clashes": reason.clashes,
-    });
-    let fields = step.as_object_mut().expect("an object was made above");
-    match &reason.kind {
-        ReasonKind::Requires {
-            package,
-            spec,
-            overridden_by,
-            is_implied,
-        } => {
-            if let Some(overriding) = overridden_by {
-                fields.insert("overridden_by".to_owned(), json!(overriding));
-            }
-            if *is_implied {
-                fields.insert("implied".to_owned(), json!(true));
-            }
-            fields.insert("kind".to_owned(), json!("requires"));
-            fields.insert("requires".to_owned(), json!(package));
-            fields.insert("spec".to_owned(), json!(spec));
-        }
-        ReasonKind::Extends { class } => {
-            fields.insert("kind".to_owned(), json!("extends"));
-            fields.insert("class".to_owned(), json!(class));
-        }
-        ReasonKind::Uses { class } => {
-            fields.insert("kind".to_owned(), json!("uses"));
-            fields.insert("class".to_owned(), json!(class));
-        }
-        ReasonKind::Lacks { class } => {
-            fields.insert("kind".to_owned(), json!("lacks"));
-            fields.insert("class".to_owned(), json!(class));
-        }
-        ReasonKind::Implements { interface } => {
-            fields.insert("kind".to_owned(), json!("implements"));
-            fields.insert("interface".to_owned(), json!(interface));
-        }
-        ReasonKind::LacksInterface { interface } => {
-            fields.insert("kind".to_owned(), json!("lacks_interface"));
-            fields.insert("interface".to_owned(), json!(interface));
-        }
-        ReasonKind::Contract {
-            holder,
-            path,
-            object,
-            class,
-        } => {
-            fields.insert("kind".to_owned(), json!("contract"));
-            fields.insert("holder".to_owned(), json!(holder));
-            fields.insert("path".to_owned(), json!(path));
-            fields.insert("object".to_owned(), json!(object));
-            fields.insert("class".to_owned(), json!(class));
-        }
-        ReasonKind::Value {
-            holder,
-            path,
-            problem,
-            class,
-        } => {
-            fields.insert("kind".to_owned(), json!("value"));
-            fields.insert("holder".to_owned(), json!(holder));
-            fields.insert("path".to_owned(), json!(path));
-            fields.insert("problem".to_owned(), json!(problem));
-            fields.insert("class".to_owned(), json!(class));
-        }
-        ReasonKind::Wanted { dropped_by } => {
-            fields.insert("kind".to_owned(), json!("wanted"));
-            if let Some((package, version)) = dropped_by {
-                let release = json!({"package": package, "version": version});
-                fields.insert("dropped_by".to_owned(), release);
-            }
-        }
-        ReasonKind::Stays => {
-            fields.insert("kind".to_owned(), json!("stays"));
-        }
-        ReasonKind::UnnamedPrerelease => {
-            fields.insert("kind".to_owned(), json!("unnamed_prerelease"));
-        }
-        ReasonKind::OwnCycle => {
-            fields.insert("kind".to_owned(), json!("own_cycle"));
-        }
-        ReasonKind::Inherits { paths } => {
-            let paths: Vec<Vec<Value>> = paths
-                .iter()
-                .map(|path| {
-                    path.iter()
-                        .map(|at| {
-                            let InheritingClass {
-                                class,
-                                is_interface,
-                                package,
-                                versions,
-                                ..
-                            } = at;
-                            let kind = if *is_interface { "interface" } else { "class" };
-                            json!({kind: class, "package": package, "versions": versions})
-                        })
-                        .collect()
-                })
-                .collect();
-            fields.insert("kind".to_owned(), json!("inherits"));
-            fields.insert("paths".to_owned(), json!(paths));
-        }
-    }
-    if let Some(location) = &reason.location {
-        let position = location.position();
-        fields.insert("file".to_owned(), json!(location.source().name()));
-        fields.insert("line".to_owned(), json!(position.line));
-        fields.insert("column".to_owned(), json!(position.column));
-    }
-    if let Some(source) = &reason.source {
-        fields.insert("source".to_owned(), json!(source));
-    }
-    step
-}
-
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::Version;
+    use pkgres_manifest::{PackageName, Version};
 
     use super::*;
 
@@ -440,13 +285,13 @@ mod tests {
                     hints: vec![Hint::option("try another one"); count],
                     repairs: Vec::new(),
                 };
-                let text = conflict(
-                    &long,
-                    &["index:index.ndjson".to_owned()],
-                    "pkgres explain app",
-                    false,
-                    None,
-                );
+                let layout = ConflictLayout {
+                    searched: &["index:index.ndjson".to_owned()],
+                    lists_all: "pkgres explain app",
+                    is_styled: false,
+                    columns: None,
+                };
+                let text = conflict(&long, &layout);
                 assert!(text.lines().count() <= MAX_LINES, "{text}");
                 let lists_all = "... 17 more; `pkgres explain app` lists all";
                 assert_eq!(text.contains(lists_all), count == 20, "{text}");

@@ -5,6 +5,7 @@ mod changed_digests;
 mod changes;
 mod colors;
 mod conflict;
+mod conflict_json;
 mod diagnostic;
 mod drawing_order;
 mod effects;
@@ -26,7 +27,8 @@ pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
 pub(crate) use changed_digests::changed_digests;
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
-pub(crate) use conflict::{conflict, conflict_document, conflict_json, proof};
+pub(crate) use conflict::{ConflictLayout, conflict, proof};
+pub(crate) use conflict_json::{conflict_document, conflict_json};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use effects::{
     effects_json, not_compared, not_compared_json, place_json, update_effects,

@@ -6,7 +6,8 @@ use pkgres_manifest::PackageName;
 use pkgres_resolver::{Reason, ReasonKind, UpdateReport};
 use serde_json::{Value, json};
 
-use super::conflict::{conflict_json, reason_line};
+use super::conflict::reason_line;
+use super::conflict_json::conflict_json;
 use super::counted;
 
 /// How many versions that are held back are shown, unless more packages are named.

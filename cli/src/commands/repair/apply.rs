@@ -10,110 +10,118 @@ use pkgres_settings::SETTINGS_FILE;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
+use super::RepairRun;
 use crate::capabilities::lock_with_capabilities;
 use crate::changed_files::{ChangedFile, write_together};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, PreviousLock, write_lock};
+use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
-use crate::show::{self, Editable};
+use crate::show;
 use crate::solve_task::SolveTask;
 
-/// Makes the changes of a repair, after solving with them once more, and reports the differences. `request` is the one
-/// that ended in the conflict.
-pub(super) fn apply(
-    project: &Project,
-    (previous, request): (&PreviousLock, &Request),
-    (number, repair, editable): (usize, &Repair, Editable),
-    dry_run: bool,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Exit> {
-    if let Some(reason) = show::unapplicable(repair, editable) {
-        let message = format!("number {number} cannot be applied: {reason}");
-        let hint = show::repair_changes(repair).join("; ");
-        return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
-    }
-    let mut specs: Vec<(PackageName, Spec)> = Vec::new();
-    let mut settings: Vec<SettingEdit<'_>> = Vec::new();
-    for change in &repair.changes {
-        match change {
-            Change::Requirement { package, to, .. } => {
-                specs.push((package.clone(), to.clone()));
-            }
-            Change::Override { package, to, .. } => {
-                settings.push(SettingEdit::Override(package, Some(to)));
-            }
-            Change::NoOverride { package, .. } => {
-                settings.push(SettingEdit::Override(package, None));
-            }
-            Change::CutOff { until } => settings.push(SettingEdit::CutOff(*until)),
-            Change::Prereleases { policy } => settings.push(SettingEdit::Prereleases(*policy)),
-            Change::SideBySide => settings.push(SettingEdit::SideBySide),
-            Change::Release { .. } => unreachable!("it cannot be applied"),
+impl RepairRun<'_> {
+    /// Makes the changes of a repair, after solving with them once more, and reports the differences.
+    pub(super) fn apply(
+        &self,
+        number: usize,
+        repair: &Repair,
+        output: &mut Output,
+    ) -> Result<Exit> {
+        let Self {
+            project,
+            previous,
+            request,
+            context,
+            ..
+        } = *self;
+        let dry_run = self.args.write.dry_run;
+        if let Some(reason) = show::unapplicable(repair, self.editable) {
+            let message = format!("number {number} cannot be applied: {reason}");
+            let hint = show::repair_changes(repair).join("; ");
+            return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
         }
+        let mut specs: Vec<(PackageName, Spec)> = Vec::new();
+        let mut settings: Vec<SettingEdit<'_>> = Vec::new();
+        for change in &repair.changes {
+            match change {
+                Change::Requirement { package, to, .. } => {
+                    specs.push((package.clone(), to.clone()));
+                }
+                Change::Override { package, to, .. } => {
+                    settings.push(SettingEdit::Override(package, Some(to)));
+                }
+                Change::NoOverride { package, .. } => {
+                    settings.push(SettingEdit::Override(package, None));
+                }
+                Change::CutOff { until } => settings.push(SettingEdit::CutOff(*until)),
+                Change::Prereleases { policy } => settings.push(SettingEdit::Prereleases(*policy)),
+                Change::SideBySide => settings.push(SettingEdit::SideBySide),
+                Change::Release { .. } => unreachable!("it cannot be applied"),
+            }
+        }
+        let edited = if specs.is_empty() {
+            None
+        } else {
+            Some(project.with_specs(&specs, context)?)
+        };
+        let edited = edited.as_ref().unwrap_or(project);
+        let mut task = SolveTask::of_project(edited, context)?;
+        for edit in &settings {
+            edit.apply_to(&mut task.request);
+        }
+        task.request.locked = request.locked.clone();
+        task.request.update.clone_from(&request.update);
+        // Warnings about the manifest were reported when the conflict was found.
+        task.warnings.clear();
+        let (resolution, registries) = task.solve_with_registries(context, output)?;
+        let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
+        let options = &context.read_options;
+        // If the lockfile cannot be written, nothing else is written either.
+        let lock_text = LockText::new(&lock, options)?;
+        let files = changed_files(project, edited, &settings, context)?;
+        let diff = previous.shown_diff(previous.diff(&lock));
+        let written = if dry_run { &[] } else { files.as_slice() };
+        let outcome = write_together(written, || {
+            let bytes = previous.bytes.as_deref();
+            write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)
+        })?;
+        if output.is_json() {
+            let lock_path = outcome.is_changed.then(|| project.lock_path());
+            let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
+            let paths = paths.map(|path| shown_path(&path, project));
+            output.json(&json!({
+                "schema_version": 1,
+                "status": if dry_run { "would_repair" } else { "repaired" },
+                "number": number,
+                "repair": show::repair_changes_json(repair),
+                "files": paths.collect::<Vec<_>>(),
+                "changes": show::changes_json(&diff),
+            }));
+            return Ok(Exit::Done);
+        }
+        let mut shown: Vec<String> = Vec::new();
+        for file in &files {
+            shown.push(shown_path(&file.path, project));
+            let before = file.before.as_deref().unwrap_or_default();
+            shown.extend(changed_lines(before, &file.after));
+        }
+        shown.extend(shared_settings(&files, project, context));
+        let lines = show::changes(&diff);
+        shown.push(shown_path(&project.lock_path(), project));
+        shown.extend(lines.iter().map(ToString::to_string));
+        if dry_run {
+            // It is what was asked for, also with `--quiet`.
+            output.data(&(shown.join("\n") + "\n"));
+        } else {
+            output.notes(&shown);
+        }
+        output.note(&outcome.summary(resolution.len(), lines.len()));
+        Ok(Exit::Done)
     }
-    let edited = if specs.is_empty() {
-        None
-    } else {
-        Some(project.with_specs(&specs, context)?)
-    };
-    let edited = edited.as_ref().unwrap_or(project);
-    let mut task = SolveTask::of_project(edited, context)?;
-    for edit in &settings {
-        edit.apply_to(&mut task.request);
-    }
-    task.request.locked = request.locked.clone();
-    task.request.update.clone_from(&request.update);
-    // Warnings about the manifest were reported when the conflict was found.
-    task.warnings.clear();
-    let (resolution, registries) = task.solve_with_registries(context, output)?;
-    let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
-    let options = &context.read_options;
-    // If the lockfile cannot be written, nothing else is written either.
-    let lock_text = LockText::new(&lock, options)?;
-    let files = changed_files(project, edited, &settings, context)?;
-    let diff = previous.shown_diff(previous.diff(&lock));
-    let written = if dry_run { &[] } else { files.as_slice() };
-    let outcome = write_together(written, || {
-        let bytes = previous.bytes.as_deref();
-        write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)
-    })?;
-    if output.is_json() {
-        let lock_path = outcome.is_changed.then(|| project.lock_path());
-        let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
-        let paths = paths.map(|path| shown_path(&path, project));
-        output.json(&json!({
-            "schema_version": 1,
-            "status": if dry_run { "would_repair" } else { "repaired" },
-            "number": number,
-            "repair": show::repair_changes_json(repair),
-            "files": paths.collect::<Vec<_>>(),
-            "changes": show::changes_json(&diff),
-        }));
-        return Ok(Exit::Done);
-    }
-    let mut shown: Vec<String> = Vec::new();
-    for file in &files {
-        shown.push(shown_path(&file.path, project));
-        let before = file.before.as_deref().unwrap_or_default();
-        shown.extend(changed_lines(before, &file.after));
-    }
-    shown.extend(shared_settings(&files, project, context));
-    let lines = show::changes(&diff);
-    shown.push(shown_path(&project.lock_path(), project));
-    shown.extend(lines.iter().map(ToString::to_string));
-    if dry_run {
-        // It is what was asked for, also with `--quiet`.
-        output.data(&(shown.join("\n") + "\n"));
-    } else {
-        output.notes(&shown);
-    }
-    output.note(&outcome.summary(resolution.len(), lines.len()));
-    Ok(Exit::Done)
 }
 
 /// A change of the settings file of a project.

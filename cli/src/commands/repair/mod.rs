@@ -4,7 +4,7 @@ mod apply;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::repairs;
-use pkgres_resolver::{Conflict, Repairs};
+use pkgres_resolver::{Conflict, Repairs, Request};
 use serde_json::json;
 
 use crate::args::RepairArgs;
@@ -17,7 +17,7 @@ use crate::project::Project;
 use crate::requirement::update_arguments;
 use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
-use crate::solve_task::{Searched, SolveTask, lists_all};
+use crate::solve_task::{Searched, SolveTask, lists_all, report_conflict};
 
 use super::update::UpdatePlan;
 
@@ -48,26 +48,20 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     );
     let locations = std::mem::take(&mut task.searched);
     let (searched, registries) = task.search(context, output)?;
+    let host = project.format.rules().host;
+    let run = RepairRun {
+        args,
+        project: &project,
+        previous: &previous,
+        request: &request,
+        editable: Editable::new(project.why_not_editable(), host, &context.settings),
+        words,
+        context,
+    };
     let conflict = match searched {
         Searched::Conflict(conflict) => conflict,
         Searched::Solved(resolution) => {
-            if output.is_json() {
-                let status = "resolved";
-                output.json(&json!({"schema_version": 1, "status": status, "repairs": []}));
-            } else {
-                output.note(&format!(
-                    "There is nothing to repair: {} resolved",
-                    counted(resolution.len(), "package")
-                ));
-                if let Some(precise) = &args.precise {
-                    let words = format!("update {} --precise {precise}", args.update.join(" "));
-                    let command = context.invocation.command(&words);
-                    output.note(&format!("`{command}` makes the update"));
-                } else if previous.bytes.is_none() {
-                    let command = context.invocation.command("lock");
-                    output.note(&format!("There is no lockfile; `{command}` writes it"));
-                }
-            }
+            run.report_resolved(resolution.len(), output);
             return Ok(Exit::Done);
         }
     };
@@ -75,92 +69,119 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let found = repairs(&request, &conflict, &registries, &context.read_options);
     drop(progress);
     let mut found = found?;
-    let host = project.format.rules().host;
-    let editable = Editable::new(project.why_not_editable(), host, &context.settings);
     // What can be applied is listed first, and has the first numbers.
     found
         .found
-        .sort_by_key(|repair| show::unapplicable(repair, editable).is_some());
+        .sort_by_key(|repair| show::unapplicable(repair, run.editable).is_some());
     output.registry_findings(&registries.take_findings());
     let Some(number) = args.apply else {
-        list(
-            &project,
-            (&conflict, &found),
-            (&locations, &lists_all(&request, &context.invocation)),
-            (args.all, editable),
-            &words,
-            context,
-            output,
-        );
+        run.list(&conflict, &found, &locations, output);
         return Ok(Exit::Failed);
     };
     let repair = number.checked_sub(1).and_then(|at| found.found.get(at));
-    let repair = repair.ok_or_else(|| no_such_number(number, &found, &words, context))?;
-    apply::apply(
-        &project,
-        (&previous, &request),
-        (number, repair, editable),
-        args.write.dry_run,
-        context,
-        output,
-    )
+    let repair = repair.ok_or_else(|| run.no_such_number(number, &found))?;
+    run.apply(number, repair, output)
 }
 
-/// The error for a number that is not in the menu.
-fn no_such_number(number: usize, found: &Repairs, words: &str, context: &Context) -> Failure {
-    let message = match found.found.len() {
-        0 => {
-            let message = format!("there is no number {number}: no change repairs this");
-            return Failure::usage(message);
+/// A request whose repairs are listed or made.
+struct RepairRun<'a> {
+    args: &'a RepairArgs,
+    project: &'a Project,
+    previous: &'a PreviousLock,
+    /// The request that ended in the conflict.
+    request: &'a Request,
+    editable: Editable,
+    /// The command and its arguments, as hints repeat them.
+    words: String,
+    context: &'a Context,
+}
+
+impl RepairRun<'_> {
+    /// Reports that there is no conflict.
+    fn report_resolved(&self, packages: usize, output: &mut Output) {
+        if output.is_json() {
+            let status = "resolved";
+            output.json(&json!({"schema_version": 1, "status": status, "repairs": []}));
+            return;
         }
-        1 => format!("there is no number {number}: the only number is 1"),
-        count => format!("there is no number {number}: the numbers are 1 to {count}"),
-    };
-    let hint = format!("`{}` lists them", context.invocation.command(words));
-    Diagnostic::error(Code::Usage, message).hint(hint).into()
-}
+        let packages = counted(packages, "package");
+        output.note(&format!("There is nothing to repair: {packages} resolved"));
+        let invocation = &self.context.invocation;
+        if let Some(precise) = &self.args.precise {
+            let words = format!("update {} --precise {precise}", self.args.update.join(" "));
+            output.note(&format!(
+                "`{}` makes the update",
+                invocation.command(&words)
+            ));
+        } else if self.previous.bytes.is_none() {
+            let command = invocation.command("lock");
+            output.note(&format!("There is no lockfile; `{command}` writes it"));
+        }
+    }
 
-/// Prints the conflict and the menu. `words` are the command and its arguments.
-fn list(
-    project: &Project,
-    (conflict, found): (&Conflict, &Repairs),
-    (locations, lists_all): (&[String], &str),
-    (all, editable): (bool, Editable),
-    words: &str,
-    context: &Context,
-    output: &mut Output,
-) {
-    if output.is_json() {
-        let (listed, blocked) = show::repairs_json(found, editable);
-        output.json(&json!({
-            "schema_version": 1,
-            "status": "conflict",
-            "conflict": show::conflict_json(conflict),
-            "repairs": listed,
-            "blocked": blocked,
-            "complete": found.is_complete,
-        }));
-        return;
+    /// The error for a number that is not in the menu.
+    fn no_such_number(&self, number: usize, found: &Repairs) -> Failure {
+        let message = match found.found.len() {
+            0 => {
+                let message = format!("there is no number {number}: no change repairs this");
+                return Failure::usage(message);
+            }
+            1 => format!("there is no number {number}: the only number is 1"),
+            count => format!("there is no number {number}: the numbers are 1 to {count}"),
+        };
+        let hint = format!(
+            "`{}` lists them",
+            self.context.invocation.command(&self.words)
+        );
+        Diagnostic::error(Code::Usage, message).hint(hint).into()
     }
-    // The menu has what these hints say.
-    let mut shown = conflict.clone();
-    let texts: Vec<&str> = (conflict.repairs.iter().map(|repair| repair.text.as_str())).collect();
-    shown
-        .hints
-        .retain(|hint| !texts.contains(&hint.text.as_str()));
-    let (styled, width) = (output.is_styled(), output.width());
-    let text = show::conflict(&shown, locations, lists_all, styled, width);
-    output.message(&text);
-    output.data(&show::repairs(found, all, editable));
-    if let Some(reason) = editable.why_not_requirements() {
-        output.note(&format!(
-            "The requirements of {} have to be changed by hand: {reason}",
-            Escaped::new(&project.manifest.to_string_lossy())
-        ));
+
+    /// Prints the conflict and the menu.
+    fn list(
+        &self,
+        conflict: &Conflict,
+        found: &Repairs,
+        locations: &[String],
+        output: &mut Output,
+    ) {
+        let editable = self.editable;
+        if output.is_json() {
+            let (listed, blocked) = show::repairs_json(found, editable);
+            output.json(&json!({
+                "schema_version": 1,
+                "status": "conflict",
+                "conflict": show::conflict_json(conflict),
+                "repairs": listed,
+                "blocked": blocked,
+                "complete": found.is_complete,
+            }));
+            return;
+        }
+        // The menu has what these hints say.
+        let mut shown = conflict.clone();
+        let repairs = conflict.repairs.iter();
+        let texts: Vec<&str> = repairs.map(|repair| repair.text.as_str()).collect();
+        shown
+            .hints
+            .retain(|hint| !texts.contains(&hint.text.as_str()));
+        let invocation = &self.context.invocation;
+        report_conflict(
+            &shown,
+            locations,
+            &lists_all(self.request, invocation),
+            output,
+        );
+        output.data(&show::repairs(found, self.args.all, editable));
+        if let Some(reason) = editable.why_not_requirements() {
+            output.note(&format!(
+                "The requirements of {} have to be changed by hand: {reason}",
+                Escaped::new(&self.project.manifest.to_string_lossy())
+            ));
+        }
+        let command = |number: usize| {
+            let words = format!("{} --apply {number}", self.words);
+            invocation.command(&words)
+        };
+        output.notes(show::how_to_apply(found, editable, &command));
     }
-    let command = |number: usize| {
-        let words = format!("{words} --apply {number}");
-        context.invocation.command(&words)
-    };
-    output.notes(show::how_to_apply(found, editable, &command));
 }

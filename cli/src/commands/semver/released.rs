@@ -9,9 +9,9 @@ use pkgres_registry_client::RegistrySet;
 
 use super::source::NEWEST;
 use crate::commands::info::releases_of;
-use crate::commands::names::{package_name, version_of};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::named_packages::{package_name, version_of};
 use crate::output::Output;
 use crate::read_release::ReadRelease;
 

@@ -7,9 +7,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{PackageUpdate, UpdateTarget};
 
-use crate::commands::names::{listed, release_name, unknown, version_of};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::named_packages::{listed, release_name, unknown, version_of};
 
 /// The packages that are named as `NAME` or, to move only one of several locked versions, as `NAME@VERSION`.
 pub(super) fn moving_packages(

@@ -13,11 +13,11 @@ use crate::commands::batch::{Batch, BatchResult};
 use crate::commands::lock::{
     AgreedReleases, LockOptions, agree, agree_with, lock_agreed, stabilize,
 };
-use crate::commands::names::{listed, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
+use crate::named_packages::{listed, release_name};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;

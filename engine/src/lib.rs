@@ -35,7 +35,7 @@ pub use deployment::{
     DeployedArtifacts, DeployedResource, Deployment, GraphOptions, ResourceCheck, check_templates,
 };
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
-pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
+pub use graph::{EdgeKind, Graph, GraphBuilder, GraphEdge, GraphError, Node, Receipt};
 pub use kinds::{
     Artifact, ArtifactSource, Directory, Exec, File, FilesOfPackage, Group, Guard, Kinds, Link,
     LockedArtifacts, Package, PackageFiles, Query, Service, User,

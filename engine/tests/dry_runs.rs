@@ -396,7 +396,7 @@ fn rendered(guard: Guard, meta: MetaParameters) -> Graph {
             from: id("exec:render"),
             value: "stdout".to_owned(),
         };
-        builder.receive(&id("file:/page"), receipt);
+        builder.add_receipt(&id("file:/page"), receipt);
     })
 }
 

@@ -170,7 +170,7 @@ fn a_resource_that_another_graph_replaces_gets_the_value_that_was_sent() {
             from: id("exec:host"),
             value: "address".to_owned(),
         };
-        builder.receive(&id("file:/host"), receipt);
+        builder.add_receipt(&id("file:/host"), receipt);
         builder.build().expect("it has no cycle")
     };
     let mut run = Run::watched(graph("before"));

@@ -125,13 +125,13 @@ impl Graph {
                 drawn.label = members.join(", ");
             }
         }
-        for (first, second, notifies) in resources.edges() {
-            let (kind, label) = if notifies {
-                (EdgeKind::Notifies, "notifies")
-            } else {
-                (EdgeKind::Precedes, "")
+        for edge in resources.edges() {
+            let (kind, label) = match edge.kind {
+                pkgres_engine::EdgeKind::Notify => (EdgeKind::Notifies, "notifies"),
+                pkgres_engine::EdgeKind::Order => (EdgeKind::Precedes, ""),
             };
-            graph.edge(&first.to_string(), &second.to_string(), label, kind, false);
+            let (from, to) = (edge.from.to_string(), edge.to.to_string());
+            graph.edge(&from, &to, label, kind, false);
         }
         graph
     }

@@ -45,7 +45,7 @@ impl Deployment {
                 by_id.insert(id, resource);
                 let members = description.members.iter();
                 let members = members.map(|member| member.value.clone());
-                builder.all(id.clone(), members.collect());
+                builder.add_composite(id.clone(), members.collect());
                 continue;
             }
             let files = match &self.files {
@@ -125,7 +125,7 @@ fn add_edges(resource: &DeployedResource, builder: &mut GraphBuilder) {
             from: received.sender.value.clone(),
             value: received.output.value.clone(),
         };
-        builder.receive(id, receipt);
+        builder.add_receipt(id, receipt);
     }
 }
 

@@ -1,37 +1,36 @@
 //! Automatic edges between resources: for instance, a file comes after the nearest folder around
 //! it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::Node;
+use super::edges::{Edge, EdgeKind, Edges};
 use crate::resource::{Identifier, Relation};
 
 /// Pairs of nodes of which the first goes before the second.
 type Pairs = BTreeSet<(usize, usize)>;
 
 /// Adds the edges to a graph. Those that are only there if they are possible come last, and never close a cycle.
-pub(super) fn add(nodes: &[Node], edges: &mut BTreeMap<(usize, usize), bool>) {
+pub(super) fn add(nodes: &[Node], edges: &mut Edges) {
     let (pairs, possible) = between(nodes);
-    for pair in pairs {
-        edges.entry(pair).or_default();
+    for (first, second) in pairs {
+        edges.add(first, second, EdgeKind::Order);
     }
     if possible.is_empty() {
         return;
     }
-    let mut successors = vec![Vec::new(); nodes.len()];
-    for (from, to) in edges.keys() {
-        successors[*from].push(*to);
-    }
+    let mut successors = edges.successors(nodes.len());
     for (first, second) in possible {
         if !leads_to(&successors, second, first) {
-            successors[first].push(second);
-            edges.entry((first, second)).or_default();
+            let kind = EdgeKind::Order;
+            successors[first].push(Edge { to: second, kind });
+            edges.add(first, second, kind);
         }
     }
 }
 
 /// Whether a path leads from one node to another.
-fn leads_to(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
+fn leads_to(successors: &[Vec<Edge>], from: usize, to: usize) -> bool {
     let mut seen = vec![false; successors.len()];
     let mut open = vec![from];
     while let Some(node) = open.pop() {
@@ -39,7 +38,7 @@ fn leads_to(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
             return true;
         }
         if !std::mem::replace(&mut seen[node], true) {
-            open.extend(&successors[node]);
+            open.extend(successors[node].iter().map(|edge| edge.to));
         }
     }
     false

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::edges::Edges;
 use super::{Graph, Node, assemble};
 use crate::resource::Resource;
 
@@ -140,11 +141,10 @@ impl Contracted {
             nodes.push(node);
         }
         let number_of = |node: usize| numbers[&self.group_of[node]];
-        let mut edges: BTreeMap<(usize, usize), bool> = BTreeMap::new();
+        let mut edges = Edges::default();
         for from in 0..self.group_of.len() {
             for edge in self.graph.successors(from) {
-                let pair = (number_of(from), number_of(edge.to));
-                *edges.entry(pair).or_default() |= edge.notifies;
+                edges.add(number_of(from), number_of(edge.to), edge.kind);
             }
         }
         let by_id = self.graph.nodes().iter().enumerate();

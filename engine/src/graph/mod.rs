@@ -6,18 +6,22 @@
 mod automatic_edges;
 mod composites;
 mod cycle;
+mod edges;
 mod error;
 mod grouping;
 
+pub use edges::{EdgeKind, GraphEdge};
 pub use error::GraphError;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pkgres_manifest::{MetaParameters, ResourceId};
 
 use crate::resource::{Difference, Resource, ValueType};
 use composites::{Composites, pairs};
+pub(crate) use edges::Edge;
+use edges::Edges;
 
 /// A resource as a part of a graph.
 #[derive(Clone)]
@@ -57,8 +61,8 @@ impl Node {
         &self.members
     }
 
-    /// The part of the differences of a group that is about a member: those of a property that has its name. The first
-    /// member has those of no other one.
+    /// The differences of one member of a group: those whose property is its name. Differences that belong to no member
+    /// count for the first.
     pub(crate) fn differences_of(
         &self,
         member: &ResourceId,
@@ -102,14 +106,6 @@ pub struct Receipt {
     pub value: String,
 }
 
-/// An edge to a resource that goes later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Edge {
-    pub(crate) to: usize,
-    /// Whether a change of the first resource refreshes the second one.
-    pub(crate) notifies: bool,
-}
-
 /// Resources in an order without cycles. Nodes are numbered in the order in which they were added.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
@@ -124,13 +120,14 @@ impl Graph {
         &self.nodes
     }
 
-    /// The edges as pairs of the first and the second resource, with whether the first one notifies the second.
-    pub fn edges(&self) -> impl Iterator<Item = (&ResourceId, &ResourceId, bool)> {
+    /// The edges between resources.
+    pub fn edges(&self) -> impl Iterator<Item = GraphEdge<'_>> {
         let all = self.successors.iter().enumerate();
         all.flat_map(move |(from, edges)| {
-            edges.iter().map(move |edge| {
-                let (from, to) = (&self.nodes[from].id, &self.nodes[edge.to].id);
-                (from, to, edge.notifies)
+            edges.iter().map(move |edge| GraphEdge {
+                from: &self.nodes[from].id,
+                to: &self.nodes[edge.to].id,
+                kind: edge.kind,
             })
         })
     }
@@ -221,7 +218,7 @@ impl Graph {
         for sink in sinks {
             let edges = waiting.iter().map(|to| Edge {
                 to: *to,
-                notifies: false,
+                kind: EdgeKind::Order,
             });
             whole.successors[sink].extend(edges);
         }
@@ -255,18 +252,38 @@ impl Graph {
 /// let graph = builder.build().expect("there is no cycle");
 ///
 /// // The file looks for the nearest folder around it.
-/// let edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
+/// let edges: Vec<_> = graph.edges().map(|edge| format!("{} -> {}", edge.from, edge.to)).collect();
 /// assert_eq!(edges, ["directory:/srv -> file:/srv/web/index.html"]);
 /// # Ok::<(), pkgres_manifest::ResourceIdError>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GraphBuilder {
     nodes: Vec<Node>,
-    edges: Vec<(ResourceId, ResourceId, bool)>,
+    edges: Vec<NamedEdge>,
     /// Names that stand for several resources.
     composites: Vec<(ResourceId, Vec<ResourceId>)>,
-    is_without_automatic_edges: bool,
-    is_without_grouping: bool,
+    automatic_edges: bool,
+    grouping: bool,
+}
+
+/// An edge between resources or composites, which may not be there.
+#[derive(Debug)]
+struct NamedEdge {
+    from: ResourceId,
+    to: ResourceId,
+    kind: EdgeKind,
+}
+
+impl Default for GraphBuilder {
+    fn default() -> Self {
+        Self {
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            composites: Vec::new(),
+            automatic_edges: true,
+            grouping: true,
+        }
+    }
 }
 
 impl GraphBuilder {
@@ -311,13 +328,16 @@ impl GraphBuilder {
 
     /// Adds an edge: `first` is in order before `second` is looked at.
     pub fn order(&mut self, first: ResourceId, second: ResourceId) -> &mut Self {
-        self.edges.push((first, second, false));
-        self
+        self.add_edge(first, second, EdgeKind::Order)
     }
 
     /// Adds an edge with a notification: if `first` is changed, `second` is refreshed.
     pub fn notify(&mut self, first: ResourceId, second: ResourceId) -> &mut Self {
-        self.edges.push((first, second, true));
+        self.add_edge(first, second, EdgeKind::Notify)
+    }
+
+    fn add_edge(&mut self, from: ResourceId, to: ResourceId, kind: EdgeKind) -> &mut Self {
+        self.edges.push(NamedEdge { from, to, kind });
         self
     }
 
@@ -333,15 +353,15 @@ impl GraphBuilder {
     /// for file in ["/a", "/b", "/c"] {
     ///     builder.add(ResourceId::new("file", file)?, File::new(file), Default::default());
     /// }
-    /// builder.all(id("all:first")?, vec![id("file:/b")?, id("file:/a")?]);
+    /// builder.add_composite(id("all:first")?, vec![id("file:/b")?, id("file:/a")?]);
     /// builder.order(id("all:first")?, id("file:/c")?);
     /// let graph = builder.build().expect("there is no cycle");
-    /// let mut edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
+    /// let mut edges: Vec<_> = graph.edges().map(|edge| format!("{} -> {}", edge.from, edge.to)).collect();
     /// edges.sort();
     /// assert_eq!(edges, ["file:/a -> file:/c", "file:/b -> file:/a", "file:/b -> file:/c"]);
     /// # Ok::<(), pkgres_manifest::ResourceIdError>(())
     /// ```
-    pub fn all(&mut self, id: ResourceId, members: Vec<ResourceId>) -> &mut Self {
+    pub fn add_composite(&mut self, id: ResourceId, members: Vec<ResourceId>) -> &mut Self {
         for pair in members.windows(2) {
             self.order(pair[0].clone(), pair[1].clone());
         }
@@ -350,8 +370,8 @@ impl GraphBuilder {
     }
 
     /// Lets a resource receive a value of another one, which goes before it.
-    pub fn receive(&mut self, by: &ResourceId, receipt: Receipt) -> &mut Self {
-        self.edges.push((receipt.from.clone(), by.clone(), false));
+    pub fn add_receipt(&mut self, by: &ResourceId, receipt: Receipt) -> &mut Self {
+        self.order(receipt.from.clone(), by.clone());
         if let Some(node) = self.nodes.iter_mut().find(|node| &node.id == by) {
             node.receives.push(receipt);
         }
@@ -360,13 +380,13 @@ impl GraphBuilder {
 
     /// Adds no edges that resources ask for.
     pub fn without_automatic_edges(&mut self) -> &mut Self {
-        self.is_without_automatic_edges = true;
+        self.automatic_edges = false;
         self
     }
 
     /// Groups no resources.
     pub fn without_grouping(&mut self) -> &mut Self {
-        self.is_without_grouping = true;
+        self.grouping = false;
         self
     }
 
@@ -384,17 +404,16 @@ impl GraphBuilder {
             }
         }
         let composites = Composites::new(&self.composites, &by_id, &mut errors);
-        // Notifications win over plain edges between the same resources.
-        let mut edges: BTreeMap<(usize, usize), bool> = BTreeMap::new();
-        for (first, second, notifies) in &self.edges {
-            match (composites.nodes_of(first), composites.nodes_of(second)) {
-                (Some(first), Some(second)) => {
-                    for (first, second) in pairs(&first, &second) {
-                        *edges.entry((first, second)).or_default() |= notifies;
+        let mut edges = Edges::default();
+        for NamedEdge { from, to, kind } in &self.edges {
+            match (composites.nodes_of(from), composites.nodes_of(to)) {
+                (Some(from), Some(to)) => {
+                    for (from, to) in pairs(&from, &to) {
+                        edges.add(from, to, *kind);
                     }
                 }
-                (None, _) => errors.push(GraphError::unknown(second, first)),
-                (_, None) => errors.push(GraphError::unknown(first, second)),
+                (None, _) => errors.push(GraphError::unknown(to, from)),
+                (_, None) => errors.push(GraphError::unknown(from, to)),
             }
         }
         errors.extend(wrong_values(&self.nodes, &by_id, &self.composites));
@@ -403,7 +422,7 @@ impl GraphBuilder {
             .iter()
             .filter(|node| node.meta.reverse && !node.resource.is_reversible());
         errors.extend(irreversible.map(|node| GraphError::Irreversible(node.id.clone())));
-        if !self.is_without_automatic_edges {
+        if self.automatic_edges {
             automatic_edges::add(&self.nodes, &mut edges);
         }
         let mut graph = assemble(self.nodes, &edges, by_id);
@@ -414,7 +433,7 @@ impl GraphBuilder {
         if !errors.is_empty() {
             return Err(errors);
         }
-        if !self.is_without_grouping {
+        if self.grouping {
             graph = grouping::group(graph);
         }
         Ok(graph)
@@ -422,21 +441,10 @@ impl GraphBuilder {
 }
 
 /// The graph of nodes and edges.
-fn assemble(
-    nodes: Vec<Node>,
-    edges: &BTreeMap<(usize, usize), bool>,
-    by_id: HashMap<ResourceId, usize>,
-) -> Graph {
-    let mut successors = vec![Vec::new(); nodes.len()];
-    for ((from, to), notifies) in edges {
-        successors[*from].push(Edge {
-            to: *to,
-            notifies: *notifies,
-        });
-    }
+fn assemble(nodes: Vec<Node>, edges: &Edges, by_id: HashMap<ResourceId, usize>) -> Graph {
     Graph {
+        successors: edges.successors(nodes.len()),
         nodes,
-        successors,
         by_id,
     }
 }

@@ -405,7 +405,7 @@ impl Runner {
             }
             // What was changed in part is not told to those which it notifies.
             let notified = self.graph.successors(number).iter();
-            let notified = notified.filter(|edge| edge.notifies && self.is_refreshable(edge.to));
+            let notified = notified.filter(|edge| edge.notifies() && self.is_refreshable(edge.to));
             owed.extend(notified.map(|edge| self.graph.nodes()[edge.to].id.clone()));
         }
         owed

@@ -328,7 +328,7 @@ impl Runner {
     fn refresh_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
-            if edge.notifies && self.graph.nodes()[edge.to].resource.is_refreshable() {
+            if edge.notifies() && self.graph.nodes()[edge.to].resource.is_refreshable() {
                 self.nodes[edge.to].refresh = true;
                 self.make_dirty(edge.to, Cause::Refreshed);
             }

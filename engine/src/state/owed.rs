@@ -11,7 +11,7 @@ use pkgres_manifest::ResourceId;
 use super::preparation::Prepared;
 use super::record::Applied;
 use super::{AppliedState, Memory, StateError};
-use crate::graph::Graph;
+use crate::graph::{EdgeKind, Graph};
 use crate::resource::ResourceError;
 use crate::target::Target;
 
@@ -95,9 +95,10 @@ pub(super) fn notifying(state: &Arc<AppliedState>, mut graph: Graph) -> Graph {
         .map(|node| &node.id)
         .collect();
     let mut notices: BTreeMap<ResourceId, BTreeSet<ResourceId>> = BTreeMap::new();
-    for (from, to, notifies) in graph.edges() {
-        if notifies && refreshable.contains(to) {
-            notices.entry(from.clone()).or_default().insert(to.clone());
+    for edge in graph.edges() {
+        if edge.kind == EdgeKind::Notify && refreshable.contains(edge.to) {
+            let notified = notices.entry(edge.from.clone()).or_default();
+            notified.insert(edge.to.clone());
         }
     }
     for node in graph.nodes_mut() {

@@ -93,7 +93,7 @@ fn a_program_names_several_resources_at_once() {
         let mut builder = GraphBuilder::new();
         builder.add(id("file:/a"), File::new("/a"), MetaParameters::default());
         for (name, members) in composites {
-            builder.all(id(name), members.iter().map(|member| id(member)).collect());
+            builder.add_composite(id(name), members.iter().map(|member| id(member)).collect());
         }
         builder.build().expect_err("there is a mistake")
     };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages};
-use pkgres_engine::{Deployment, File, Graph, GraphOptions, Kinds};
+use pkgres_engine::{Deployment, EdgeKind, File, Graph, GraphOptions, Kinds};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Version,
@@ -116,9 +116,12 @@ fn ids(graph: &Graph) -> Vec<String> {
 fn edges(graph: &Graph) -> Vec<String> {
     let mut edges: Vec<String> = graph
         .edges()
-        .map(|(first, second, notifies)| {
-            let arrow = if notifies { "=>" } else { "->" };
-            format!("{first} {arrow} {second}")
+        .map(|edge| {
+            let arrow = match edge.kind {
+                EdgeKind::Order => "->",
+                EdgeKind::Notify => "=>",
+            };
+            format!("{} {arrow} {}", edge.from, edge.to)
         })
         .collect();
     edges.sort();

@@ -221,7 +221,7 @@ impl Building {
                     from,
                     value: "stdout".to_owned(),
                 };
-                self.builder.receive(&file, receipt);
+                self.builder.add_receipt(&file, receipt);
             }
             Kind::Emptied => {
                 let folder = Directory::new(&path).absent_if_empty();
@@ -279,7 +279,7 @@ fn build(randoms: &[Random]) -> Graph {
             let members = vec![building.ids[known - 1].clone(), last];
             let composite = id("all", &format!("pair-{number}"));
             let first = building.ids[0].clone();
-            building.builder.all(composite.clone(), members);
+            building.builder.add_composite(composite.clone(), members);
             if known > 2 {
                 building.builder.order(first, composite);
             }

@@ -185,7 +185,7 @@ pub(crate) fn graph_of(plans: &[Plan]) -> Graph {
                 from: plans[from].id.clone(),
                 value: "content".to_owned(),
             };
-            builder.receive(&plan.id, receipt);
+            builder.add_receipt(&plan.id, receipt);
         }
     }
     builder.without_automatic_edges();

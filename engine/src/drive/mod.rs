@@ -1,5 +1,6 @@
 //! The loop that joins a runner with a machine: threads for the attempts, a clock, and a watcher.
 
+mod deadlines;
 mod workers;
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,12 +17,10 @@ use crate::runner::{
     SwapReport,
 };
 use crate::state::{AppliedState, StateError};
-use crate::target::{Cancellation, GRACE, Target};
+use crate::target::{Cancellation, Target};
 use crate::watch::{Noticed, Watcher};
+use deadlines::Deadlines;
 use workers::{Work, Workers};
-
-/// How long a run that is over waits for the commands that it killed.
-const KILL_GRACE: Duration = Duration::from_secs(5);
 
 /// Options for driving a graph.
 #[derive(Debug, Clone, Default)]
@@ -174,13 +173,8 @@ struct Driver<Observe> {
 
 impl<Observe: FnMut(&Progress)> Driver<Observe> {
     fn run(&mut self, options: &DriveOptions, messages: &Receiver<Message>) -> Ending {
-        // The times at which it is interrupted because it takes too long, the last one first.
-        let mut limits: Vec<Duration> = (options.max_runtime.into_iter())
-            .flat_map(|limit| [limit + GRACE, limit, limit])
-            .collect();
-        let mut is_out_of_time = false;
+        let mut deadlines = Deadlines::new(options.max_runtime);
         let mut was_converged = false;
-        let mut killed_at = None;
         self.runner.handle(Event::Time, self.now());
         loop {
             while let Some(action) = self.runner.next_action() {
@@ -191,8 +185,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 Status::Working => false,
                 // What was killed must not go on when the lock is free.
                 Status::Interrupted => {
-                    let killed_at = *killed_at.get_or_insert(self.now());
-                    self.cancellations.is_empty() || self.now() >= killed_at + KILL_GRACE
+                    deadlines.gives_up(self.now()) || self.cancellations.is_empty()
                 }
                 Status::Converged | Status::Failed => {
                     !options.run.watch || options.exit_when_settled
@@ -207,15 +200,13 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 let killed = self.state.iter().flat_map(|state| state.noted());
                 return Ending {
                     status,
-                    is_out_of_time,
+                    is_out_of_time: deadlines.is_out_of_time(),
                     nodes: self.statuses(),
                     owed: killed.chain(self.runner.owed()).collect(),
                 };
             }
-            let limit = limits.last().copied();
-            let given_up_at = killed_at.map(|at| at + KILL_GRACE);
-            let alarms = self.runner.next_alarm().into_iter().chain(limit);
-            let wake = alarms.chain(given_up_at).min();
+            let alarm = self.runner.next_alarm();
+            let wake = alarm.into_iter().chain(deadlines.next()).min();
             let pause = wake.map(|at| at.saturating_sub(self.now()));
             let message = messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1)));
             let finished = match &message {
@@ -231,9 +222,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             if let Some((node, is_verification)) = finished {
                 self.settle(node, is_verification);
             }
-            while limits.last().is_some_and(|limit| *limit <= self.now()) {
-                limits.pop();
-                is_out_of_time = true;
+            for _ in 0..deadlines.due_interrupts(self.now()) {
                 self.runner.handle(Event::Interrupt, self.now());
             }
         }

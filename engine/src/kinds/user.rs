@@ -1,6 +1,7 @@
 //! The kind `user`: a user that must exist, or must not.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::{PropertyValue, ResourceDescription};
@@ -17,7 +18,7 @@ use crate::resource::{
 };
 use crate::target::{Command, Probe};
 
-/// The properties that can receive a value.
+/// The property with the groups besides the primary one.
 const GROUPS_PROPERTY: &str = "groups";
 
 /// A user that must exist, or must not.
@@ -132,20 +133,18 @@ impl User {
             }
         }
         for (property, value) in self.texts() {
-            check_field(property, &value)?;
+            check_field(property.name(), &value)?;
         }
         Ok(())
     }
 
     /// The properties that are texts, and their values.
-    fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let shown = |path: &PathBuf| path.display().to_string();
-        let home = self.home.as_ref().map(shown);
-        let shell = self.shell.as_ref().map(shown);
+    fn texts(&self) -> impl Iterator<Item = (TextProperty, String)> {
+        let text_of = |path: &PathBuf| path.display().to_string();
         [
-            ("home", home),
-            ("shell", shell),
-            ("comment", self.comment.clone()),
+            (TextProperty::Home, self.home.as_ref().map(text_of)),
+            (TextProperty::Shell, self.shell.as_ref().map(text_of)),
+            (TextProperty::Comment, self.comment.clone()),
         ]
         .into_iter()
         .filter_map(|(property, value)| Some((property, value?)))
@@ -184,40 +183,39 @@ impl User {
             command = command.arguments(["--groups".to_owned(), groups.join(",")]);
         }
         for (property, value) in self.texts() {
-            command = command.arguments([option_of(property).to_owned(), value]);
+            command = command.arguments([property.option().to_owned(), value]);
         }
         command
     }
 
     /// The command that changes the user, and what it changes.
-    fn modification(&self, is: &UserEntry, groups: &[GroupEntry]) -> (Command, Vec<Difference>) {
-        let mut arguments = Vec::new();
-        let mut differences = Vec::new();
-        let mut differ = |property: &str, options: &[&str], is: &str, shown: &str, wanted: &str| {
-            differences.push(Difference::new(property, Some(is), Some(shown)));
-            arguments.extend(options.iter().chain([&wanted]).map(ToString::to_string));
-        };
-        if let Some(number) = self.number.filter(|number| *number != is.number) {
-            let number = number.to_string();
-            differ(NUMBER, &["--uid"], &is.number.to_string(), &number, &number);
+    fn modification(
+        &self,
+        current: &UserEntry,
+        groups: &[GroupEntry],
+    ) -> (Command, Vec<Difference>) {
+        let mut changes = Modification::default();
+        if let Some(number) = self.number.filter(|number| *number != current.number) {
+            changes.set("--uid", NUMBER, current.number, number);
         }
         let named = |name: &String| {
             let mut groups = groups.iter();
             groups.find(|group| group.name == *name || group.number.to_string() == *name)
         };
         // The number of the primary group as it will be; a group that does not exist yet has none.
-        let mut primary = Some(is.group);
+        let mut primary = Some(current.group);
         if let Some(group) = &self.group
-            && named(group).is_none_or(|group| group.number != is.group)
+            && named(group).is_none_or(|group| group.number != current.group)
         {
-            let before = groups.iter().find(|group| group.number == is.group);
-            let before = before.map_or_else(|| is.group.to_string(), |group| group.name.clone());
-            differ("group", &["--gid"], &before, group, group);
+            let before = groups.iter().find(|group| group.number == current.group);
+            let before =
+                before.map_or_else(|| current.group.to_string(), |group| group.name.clone());
+            changes.set("--gid", "group", before, group);
             primary = named(group).map(|group| group.number);
         }
         let is_in = |name: &String| {
             named(name).is_some_and(|group| {
-                group.members.contains(&is.name) || Some(group.number) == primary
+                group.members.contains(&current.name) || Some(group.number) == primary
             })
         };
         let missing: Vec<_> = self
@@ -226,37 +224,32 @@ impl User {
             .filter(|name| !is_in(name))
             .cloned()
             .collect();
-        let known = groups_of(&is.name, groups);
+        let known = groups_of(&current.name, groups);
         let is_named = |group: &String| {
             let mut wanted = self.groups.iter();
             wanted.any(|name| named(name).is_some_and(|found| found.name == *group))
         };
         if self.has_only_groups && !(missing.is_empty() && known.iter().all(is_named)) {
             let groups: Vec<_> = self.groups.iter().cloned().collect();
-            let wanted = groups.join(",");
-            differ("groups", &["--groups"], &known.join(","), &wanted, &wanted);
-        } else if !missing.is_empty() {
-            let wanted = [known.clone(), missing.clone()].concat().join(",");
-            let options = ["--append", "--groups"];
-            differ(
-                "groups",
-                &options,
-                &known.join(","),
-                &wanted,
-                &missing.join(","),
+            changes.set(
+                "--groups",
+                GROUPS_PROPERTY,
+                known.join(","),
+                groups.join(","),
             );
+        } else if !missing.is_empty() {
+            let wanted = [known.as_slice(), &missing].concat().join(",");
+            changes.differ(GROUPS_PROPERTY, known.join(","), wanted);
+            changes.pass(["--append", "--groups", &missing.join(",")]);
         }
         for (property, value) in self.texts() {
-            let is = match property {
-                "home" => &is.home,
-                "shell" => &is.shell,
-                _ => &is.comment,
-            };
-            if *is != value {
-                differ(property, &[option_of(property)], is, &value, &value);
+            let before = property.of(current);
+            if before != value {
+                changes.set(property.option(), property.name(), before, value);
             }
         }
-        (Command::new("usermod").arguments(arguments), differences)
+        let command = Command::new("usermod").arguments(changes.arguments);
+        (command, changes.differences)
     }
 }
 
@@ -266,12 +259,64 @@ fn groups_of(user: &String, groups: &[GroupEntry]) -> Vec<String> {
     groups.map(|group| group.name.clone()).collect()
 }
 
-/// The option of `useradd` and `usermod` for a property.
-fn option_of(property: &str) -> &'static str {
-    match property {
-        "home" => "-d",
-        "shell" => "-s",
-        _ => "-c",
+/// The arguments of `usermod`, and what they change.
+#[derive(Default)]
+struct Modification {
+    arguments: Vec<String>,
+    differences: Vec<Difference>,
+}
+
+impl Modification {
+    /// Sets a property to a value that an option takes.
+    fn set(&mut self, option: &str, property: &str, before: impl Display, wanted: impl Display) {
+        let wanted = wanted.to_string();
+        self.pass([option, &wanted]);
+        self.differ(property, before.to_string(), wanted);
+    }
+
+    fn differ(&mut self, property: &str, before: String, wanted: String) {
+        let difference = Difference::new(property, Some(before), Some(wanted));
+        self.differences.push(difference);
+    }
+
+    fn pass<const COUNT: usize>(&mut self, arguments: [&str; COUNT]) {
+        self.arguments.extend(arguments.map(str::to_owned));
+    }
+}
+
+/// A property of a user that is a text.
+#[derive(Clone, Copy)]
+enum TextProperty {
+    Home,
+    Shell,
+    Comment,
+}
+
+impl TextProperty {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Home => "home",
+            Self::Shell => "shell",
+            Self::Comment => "comment",
+        }
+    }
+
+    /// The option of `useradd` and `usermod` that sets it.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Home => "-d",
+            Self::Shell => "-s",
+            Self::Comment => "-c",
+        }
+    }
+
+    /// Its value for a user of the machine.
+    fn of(self, user: &UserEntry) -> &str {
+        match self {
+            Self::Home => &user.home,
+            Self::Shell => &user.shell,
+            Self::Comment => &user.comment,
+        }
     }
 }
 
@@ -292,8 +337,8 @@ impl User {
         self.check_names()?;
         let users = users(probe)?;
         let groups = groups(probe)?;
-        let is = users.iter().find(|user| user.name == self.name);
-        let (command, differences) = match (is, self.is_absent) {
+        let current = users.iter().find(|user| user.name == self.name);
+        let (command, differences) = match (current, self.is_absent) {
             (None, true) => return Ok(Checked::in_order()),
             (Some(_), true) => {
                 let difference = Difference::new("user", Some(&self.name), None::<String>);
@@ -303,7 +348,7 @@ impl User {
                 let difference = Difference::new("user", None::<String>, Some(&self.name));
                 (self.addition(&groups), vec![difference])
             }
-            (Some(is), false) => self.modification(is, &groups),
+            (Some(current), false) => self.modification(current, &groups),
         };
         if differences.is_empty() {
             return Ok(Checked::in_order());
@@ -378,27 +423,22 @@ impl Resource for User {
         let changed = self.with_received(before.input())?;
         let mut description = before.description("user", &self.name)?;
         let users = users(before.probe())?;
-        let Some(is) = users.iter().find(|user| user.name == self.name) else {
+        let Some(current) = users.iter().find(|user| user.name == self.name) else {
             return Ok(Some(description.with("state", "absent")));
         };
         if changed.number.is_some() {
-            description = description.with("number", is.number.to_string());
+            description = description.with("number", current.number.to_string());
         }
         if self.group.is_some() {
-            description = description.with("group", is.group.to_string());
+            description = description.with("group", current.group.to_string());
         }
         if self.has_only_groups || !changed.groups.is_empty() {
-            let known = groups_of(&is.name, &groups(before.probe())?);
+            let known = groups_of(&current.name, &groups(before.probe())?);
             let known = known.into_iter().map(PropertyValue::Text);
             description = description.with("only_groups", PropertyValue::list(known));
         }
         for (property, _) in self.texts() {
-            let value = match property {
-                "home" => &is.home,
-                "shell" => &is.shell,
-                _ => &is.comment,
-            };
-            description = description.with(property, value.clone());
+            description = description.with(property.name(), property.of(current));
         }
         Ok(Some(description))
     }

@@ -32,10 +32,10 @@ impl Access<'_> {
 
 /// Why a single validator failed.
 pub(super) enum Failure {
-    /// What it tests is not so.
-    Because(String),
-    /// It succeeded, but must not have: it tried to change something.
-    Lied(String),
+    /// The machine fails its test, or it could not set up what is missing.
+    Failed(String),
+    /// Its test cannot be trusted: it succeeds although something is to be changed, or fails although nothing is.
+    UntrustedTest(String),
     /// The work was cancelled.
     Cancelled,
 }
@@ -44,8 +44,8 @@ impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Self {
         match error {
             TargetError::Cancelled => Self::Cancelled,
-            TargetError::File(error) => Self::Because(error.to_string()),
-            other => Self::Because(other.to_string()),
+            TargetError::File(error) => Self::Failed(error.to_string()),
+            other => Self::Failed(other.to_string()),
         }
     }
 }
@@ -96,14 +96,14 @@ impl Leaves<'_> {
                 });
                 // That it can was found out before.
                 let result = result.unwrap_or_else(|| Err("cannot do this".to_owned()));
-                result.map(|()| false).map_err(Failure::Because)
+                result.map(|()| false).map_err(Failure::Failed)
             }
             _ => Ok(false),
         }
     }
 
     fn packages(&self, pins: &[PackagePin], access: &Access<'_>) -> Result<bool, Failure> {
-        let manager = (self.package_manager.clone()).map_err(Failure::Because)?;
+        let manager = (self.package_manager.clone()).map_err(Failure::Failed)?;
         let query = manager.query(pins).timeout(self.prepared.timeout);
         let missing = |access: &Access<'_>| -> Result<_, Failure> {
             let output = access.probe().query(&query)?;
@@ -119,13 +119,13 @@ impl Leaves<'_> {
             if !output.is_success() && !found.is_empty() {
                 let words = last_words(&output);
                 let problems = problems(&found);
-                return Err(Failure::Because(format!("{problems}, and {words}")));
+                return Err(Failure::Failed(format!("{problems}, and {words}")));
             }
         }
         if found.is_empty() {
             Ok(were_missing)
         } else {
-            Err(Failure::Because(problems(&found)))
+            Err(Failure::Failed(problems(&found)))
         }
     }
 
@@ -143,30 +143,30 @@ impl Leaves<'_> {
         let path = Escaped::shortened(script.path.value.as_str());
         let output = run(&command, access).map_err(|error| match error {
             // The command has the whole script in it.
-            TargetError::Timeout { timeout, .. } => Failure::Because(format!(
+            TargetError::Timeout { timeout, .. } => Failure::Failed(format!(
                 "`{path}` was killed: it did not end in {} s",
                 timeout.as_secs_f64()
             )),
             TargetError::Start { source, .. } => {
-                Failure::Because(format!("cannot run `{path}`: {source}"))
+                Failure::Failed(format!("cannot run `{path}`: {source}"))
             }
             other => other.into(),
         })?;
         if let Some(reason) = not_entered(&output) {
-            return Err(Failure::Because(format!("cannot run `{path}`: {reason}")));
+            return Err(Failure::Failed(format!("cannot run `{path}`: {reason}")));
         }
         if !output.is_success() {
             let ended = match output.code {
                 Some(code) => format!("`{path}` exited with code {code}"),
                 None => format!("`{path}` was ended by a signal"),
             };
-            return Err(Failure::Because(match output.shown_words() {
+            return Err(Failure::Failed(match output.shown_words() {
                 Some(words) => format!("{ended}: {words}"),
                 None => ended,
             }));
         }
         if is_test && let Some(line) = output.refused_write() {
-            return Err(Failure::Lied(format!(
+            return Err(Failure::UntrustedTest(format!(
                 "`{path}` succeeds if it may only test, but tried to change something: {}",
                 Escaped::shortened(&line)
             )));
@@ -176,18 +176,18 @@ impl Leaves<'_> {
                 let most = MAX_OUTPUT >> 20;
                 let message =
                     format!("`{path}` prints more than {most} MiB, the limit for a value");
-                return Err(Failure::Because(message));
+                return Err(Failure::Failed(message));
             }
             let Ok(text) = std::str::from_utf8(&output.stdout) else {
                 let message = format!("what `{path}` prints is not UTF-8");
-                return Err(Failure::Because(message));
+                return Err(Failure::Failed(message));
             };
             // As in a shell, the end of the last line is not part of it.
             let text = text.trim_end_matches(['\n', '\r']);
             let value = ArgumentValue::parse(text)
-                .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;
+                .map_err(|error| Failure::Failed(format!("what `{path}` prints: {error}")))?;
             check_choice(validation, &name.value, &value)
-                .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;
+                .map_err(|error| Failure::Failed(format!("what `{path}` prints: {error}")))?;
             values.set(&name.value, value);
         }
         Ok(())
@@ -205,9 +205,9 @@ impl Leaves<'_> {
             return Ok(false);
         }
         match access {
-            Access::Test(_) => Err(Failure::Because(format!(
+            Access::Test(_) => Err(Failure::Failed(format!(
                 "{} does not have the content of `{}`",
-                shown(&place),
+                escaped(&place),
                 Escaped::shortened(script.path.value.as_str())
             ))),
             Access::Reconcile(target) => {
@@ -241,12 +241,12 @@ fn last_words(output: &Output) -> String {
     }
 }
 
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn escaped(path: &Path) -> String {
     Escaped::new(&path.to_string_lossy()).to_string()
 }
 
-/// What a validator validates, in words.
-pub(super) fn what(check: &ValidatorCheck) -> String {
+/// What a validator validates, in words; empty for one that only contains others.
+pub(super) fn describe(check: &ValidatorCheck) -> String {
     match check {
         ValidatorCheck::Packages(pins) => {
             let pins = pins.iter().map(|pin| match &pin.version {

@@ -60,7 +60,7 @@ impl PreparedValidation<'_> {
             known: BTreeMap::new(),
         };
         let run = Run::new(self, &machine, Some(&mut observer));
-        let report = run.all(&Access::Reconcile(&machine), values)?;
+        let report = run.run_validation(&Access::Reconcile(&machine), values)?;
         let mut changes = Vec::new();
         for (path, state) in &observer.known {
             if state.is_same_as_below(base, path) {

@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{ArgumentCase, DISTRO_ARGUMENT, OsCase, OsName, Validator, ValidatorCheck};
 
 use super::arguments::ArgumentValues;
-use super::leaf::{Access, Failure, Leaves, shown, what};
+use super::leaf::{Access, Failure, Leaves, describe, escaped};
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::report::{StepOutcome, ValidationError, ValidationReport, ValidationStep};
@@ -17,6 +17,13 @@ use crate::target::{OS, OS_FAMILY, Probe, Target, TargetError};
 pub(super) trait Observer {
     /// The paths that changed since the last call.
     fn changes(&mut self) -> Result<Vec<PathBuf>, TargetError>;
+}
+
+/// A validator with others inside, of which some may run.
+#[derive(Clone, Copy)]
+struct Branch<'run> {
+    access: &'run Access<'run>,
+    location: &'run Location,
 }
 
 /// Why a validation does not go on.
@@ -39,7 +46,7 @@ impl PreparedValidation<'_> {
         values: ArgumentValues,
     ) -> Result<ValidationReport, ValidationError> {
         self.check_custom(false)?;
-        Run::new(self, probe, None).all(&Access::Test(probe), values)
+        Run::new(self, probe, None).run_validation(&Access::Test(probe), values)
     }
 
     /// Tests a machine, and brings about what is missing.
@@ -53,7 +60,7 @@ impl PreparedValidation<'_> {
         values: ArgumentValues,
     ) -> Result<ValidationReport, ValidationError> {
         self.check_custom(true)?;
-        Run::new(self, target, None).all(&Access::Reconcile(target), values)
+        Run::new(self, target, None).run_validation(&Access::Reconcile(target), values)
     }
 }
 
@@ -63,10 +70,10 @@ pub(super) struct Run<'run> {
     systems: Vec<String>,
     observer: Option<&'run mut dyn Observer>,
     steps: Vec<ValidationStep>,
-    /// The validators `any` around the current one.
-    alternatives: usize,
+    /// How many validators `any` are around the current one.
+    any_depth: usize,
     /// Findings about scripts whose tests cannot be trusted.
-    lies: Vec<Diagnostic>,
+    untrusted_tests: Vec<Diagnostic>,
 }
 
 impl<'run> Run<'run> {
@@ -90,24 +97,24 @@ impl<'run> Run<'run> {
             systems,
             observer,
             steps: Vec::new(),
-            alternatives: 0,
-            lies: Vec::new(),
+            any_depth: 0,
+            untrusted_tests: Vec::new(),
         }
     }
 
     /// Runs the whole validation.
-    pub(super) fn all(
+    pub(super) fn run_validation(
         mut self,
         access: &Access<'_>,
         mut arguments: ArgumentValues,
     ) -> Result<ValidationReport, ValidationError> {
         let validators = &self.leaves.prepared.validation.validators;
-        let mut findings = match self.list(validators, access, &mut arguments) {
+        let mut findings = match self.run_validators(validators, access, &mut arguments) {
             Ok(()) => Vec::new(),
             Err(Stop::Failed(finding)) => vec![finding],
             Err(Stop::Cancelled) => return Err(ValidationError::Cancelled),
         };
-        findings.extend(self.lies);
+        findings.extend(self.untrusted_tests);
         Ok(ValidationReport {
             steps: self.steps,
             arguments,
@@ -115,65 +122,62 @@ impl<'run> Run<'run> {
         })
     }
 
-    fn list(
+    fn run_validators(
         &mut self,
         validators: &[Validator],
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
         for validator in validators {
-            self.one(validator, access, values)?;
+            self.run_validator(validator, access, values)?;
         }
         Ok(())
     }
 
-    fn one(
+    fn run_validator(
         &mut self,
         validator: &Validator,
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
+        let branch = Branch {
+            access,
+            location: &validator.location,
+        };
         match &validator.check {
-            ValidatorCheck::All(validators) => self.list(validators, access, values),
-            ValidatorCheck::Any(branches) => {
-                self.any(branches, &validator.location, access, values)
-            }
-            ValidatorCheck::OsCase(cases) => {
-                self.os_case(cases, &validator.location, access, values)
-            }
-            ValidatorCheck::ArgumentCase(case) => {
-                self.argument_case(case, &validator.location, access, values)
-            }
+            ValidatorCheck::All(validators) => self.run_validators(validators, access, values),
+            ValidatorCheck::Any(branches) => self.run_any(branches, branch, values),
+            ValidatorCheck::OsCase(cases) => self.run_os_case(cases, branch, values),
+            ValidatorCheck::ArgumentCase(case) => self.run_argument_case(case, branch, values),
             ValidatorCheck::ArgumentSet { argument, value } => {
                 values.set(&argument.value, value.value.clone());
                 Ok(())
             }
-            _ => self.step(validator, access, values),
+            _ => self.run_leaf(validator, access, values),
         }
     }
 
     /// Tests all branches before it changes anything for the first of them: the machine may have the last one already.
     /// What a branch does to arguments holds only if the branch succeeds.
-    fn any(
+    fn run_any(
         &mut self,
         branches: &[Validator],
-        location: &Location,
-        access: &Access<'_>,
+        branch: Branch<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
         let mut failures = Vec::new();
-        let reconciling = match access {
+        let reconciling = match branch.access {
             Access::Test(_) => None,
-            Access::Reconcile(_) => Some(access),
+            Access::Reconcile(_) => Some(branch.access),
         };
-        let testing = Access::Test(access.probe());
+        let testing = Access::Test(branch.access.probe());
         for access in std::iter::once(&testing).chain(reconciling) {
             failures.clear();
-            for branch in branches {
+            for alternative in branches {
                 let mut inside = values.clone();
-                self.alternatives += 1;
-                let result = self.one(branch, access, &mut inside);
-                self.alternatives -= 1;
+                self.any_depth += 1;
+                let result = self.run_validator(alternative, access, &mut inside);
+                self.any_depth -= 1;
                 match result {
                     Ok(()) => {
                         *values = inside;
@@ -185,7 +189,7 @@ impl<'run> Run<'run> {
             }
         }
         let finding = Diagnostic::error(Code::ValidationFailed, "no alternative succeeds");
-        let mut finding = finding.at(location.clone());
+        let mut finding = finding.at(branch.location.clone());
         for failure in failures {
             if let Some(place) = failure.labels.first() {
                 finding = finding.label(place.location.clone(), failure.message);
@@ -194,11 +198,10 @@ impl<'run> Run<'run> {
         Err(Stop::Failed(finding))
     }
 
-    fn os_case(
+    fn run_os_case(
         &mut self,
         cases: &[OsCase],
-        location: &Location,
-        access: &Access<'_>,
+        branch: Branch<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
         let is_this = |case: &&OsCase| {
@@ -206,7 +209,7 @@ impl<'run> Run<'run> {
             systems.any(|system| system == case.os.value.as_str())
         };
         if let Some(case) = cases.iter().find(is_this) {
-            return self.list(&case.validators, access, values);
+            return self.run_validators(&case.validators, branch.access, values);
         }
         let reason = self.systems.iter().filter(|system| !system.is_empty());
         let reason: BTreeSet<String> = reason.map(|system| format!("`{system}`")).collect();
@@ -214,28 +217,27 @@ impl<'run> Run<'run> {
             [] => "the machine does not say which operating system it has".to_owned(),
             systems => format!("no case for {}", systems.join(" or ")),
         };
-        self.skip("os_case", reason, location, access);
+        self.record_skipped("os_case", reason, branch);
         Ok(())
     }
 
     /// Notes that none of the cases of a validator applies.
-    fn skip(&mut self, what: &str, reason: String, location: &Location, access: &Access<'_>) {
+    fn record_skipped(&mut self, what: &str, reason: String, branch: Branch<'_>) {
         self.steps.push(ValidationStep {
-            location: location.clone(),
+            location: branch.location.clone(),
             what: what.to_owned(),
-            is_test: matches!(access, Access::Test(_)),
-            is_alternative: self.alternatives > 0,
+            is_test: matches!(branch.access, Access::Test(_)),
+            is_alternative: self.any_depth > 0,
             outcome: StepOutcome::Skipped(reason),
             is_changed: false,
             changes: Vec::new(),
         });
     }
 
-    fn argument_case(
+    fn run_argument_case(
         &mut self,
         case: &ArgumentCase,
-        location: &Location,
-        access: &Access<'_>,
+        branch: Branch<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
         let name = &case.argument.value;
@@ -250,113 +252,141 @@ impl<'run> Run<'run> {
         };
         let mut cases = case.cases.iter();
         if let Some((_, validators)) = cases.find(|(case, _)| case.value.as_str() == value) {
-            return self.list(validators, access, values);
+            return self.run_validators(validators, branch.access, values);
         }
         let value = Escaped::shortened(value);
         let reason = format!("no case for `{value}` of `{name}`");
-        self.skip("argument_case", reason, location, access);
+        self.record_skipped("argument_case", reason, branch);
         Ok(())
     }
 
     /// Runs a validator that has no others inside.
-    fn step(
+    fn run_leaf(
         &mut self,
         validator: &Validator,
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
-        // What a test says is compared with what the validator then does.
-        let has_own_test = self.leaves.has_own_test(&validator.check);
-        let test = |access: &Access<'_>, values: &ArgumentValues| match access {
-            Access::Reconcile(target) if has_own_test || self.observer.is_some() => {
-                let testing = Access::Test(*target);
-                let mut values = values.clone();
-                Some(self.leaves.run(&validator.check, &testing, &mut values))
-            }
-            _ => None,
-        };
-        let tested = test(access, values);
+        let check = &validator.check;
         let before = values.clone();
-        let mut result = self.leaves.run(&validator.check, access, values);
-        let was_missing = matches!(tested, Some(Err(Failure::Because(_))));
-        let mut is_untrusted = false;
-        if was_missing && has_own_test && result.is_ok() {
-            match test(access, &before) {
-                Some(Err(Failure::Because(message))) => {
-                    let message = format!(
-                        "{} made its changes and succeeded, but its test still fails: {message}",
-                        what(&validator.check)
-                    );
-                    is_untrusted = self.observer.is_some();
-                    result = Err(Failure::Because(message));
-                }
-                Some(Err(Failure::Cancelled)) => return Err(Stop::Cancelled),
-                _ => {}
-            }
+        let tested = self.test_alone(check, access, &before);
+        let was_missing = matches!(tested, Some(Err(Failure::Failed(_))));
+        let mut result = self.leaves.run(check, access, values);
+        if was_missing && result.is_ok() && self.leaves.has_own_test(check) {
+            result = self.test_again(check, access, &before).and(result);
+        }
+        if matches!(result, Err(Failure::Cancelled)) {
+            return Err(Stop::Cancelled);
         }
         let is_changed = result.as_ref().is_ok_and(|known| *known || was_missing);
-        let observed = match (&mut self.observer, access) {
-            (Some(observer), Access::Reconcile(_)) => observer.changes(),
-            _ => Ok(Vec::new()),
+        let (result, changes) = match self.observe_changes(access) {
+            Ok(changes) => (result, changes),
+            Err(error) => (Err(error.into()), Vec::new()),
         };
-        let mut changed = Vec::new();
-        let outcome = match (result, observed) {
-            (Err(Failure::Cancelled), _) | (_, Err(TargetError::Cancelled)) => {
-                return Err(Stop::Cancelled);
-            }
-            (_, Err(error)) => Err((Code::ValidationFailed, error.to_string())),
-            (Ok(_), Ok(paths)) => {
-                changed = paths;
-                Ok(())
-            }
-            (Err(Failure::Because(message)), Ok(paths)) => {
-                changed = paths;
-                let code = if is_untrusted {
-                    Code::TestChanges
-                } else {
-                    Code::ValidationFailed
-                };
-                Err((code, message))
-            }
-            (Err(Failure::Lied(message)), Ok(_)) => Err((Code::TestChanges, message)),
+        let outcome = match result {
+            Ok(_) => Ok(()),
+            Err(Failure::Cancelled) => return Err(Stop::Cancelled),
+            Err(Failure::Failed(message)) => Err((Code::ValidationFailed, message)),
+            Err(Failure::UntrustedTest(message)) => Err((Code::TestChanges, message)),
         };
-        let lied = match tested {
-            Some(Ok(_)) if self.observer.is_some() && !changed.is_empty() => {
-                Some(lie(&validator.check, &changed))
-            }
-            Some(Err(Failure::Lied(message))) if self.observer.is_some() => Some(message),
-            _ => None,
-        };
-        if let Some(message) = lied {
-            let lie = Diagnostic::error(Code::TestChanges, message);
-            self.lies.push(lie.at(validator.location.clone()));
+        if self.observer.is_some() {
+            self.judge_test(validator, tested, &changes);
         }
         self.steps.push(ValidationStep {
             location: validator.location.clone(),
-            what: what(&validator.check),
+            what: describe(check),
             is_test: matches!(access, Access::Test(_)),
-            is_alternative: self.alternatives > 0,
+            is_alternative: self.any_depth > 0,
             outcome: match &outcome {
                 Ok(()) => StepOutcome::Passed,
                 Err((_, message)) => StepOutcome::Failed(message.clone()),
             },
             is_changed,
-            changes: changed,
+            changes,
         });
         outcome.map_err(|(code, message)| {
             let finding = Diagnostic::error(code, message);
             Stop::Failed(finding.at(validator.location.clone()))
         })
     }
+
+    /// What a validator that may change something says if it may only test; `None` if nothing is compared with that.
+    fn test_alone(
+        &self,
+        check: &ValidatorCheck,
+        access: &Access<'_>,
+        values: &ArgumentValues,
+    ) -> Option<Result<bool, Failure>> {
+        match access {
+            Access::Reconcile(target)
+                if self.observer.is_some() || self.leaves.has_own_test(check) =>
+            {
+                let testing = Access::Test(*target);
+                let mut values = values.clone();
+                Some(self.leaves.run(check, &testing, &mut values))
+            }
+            _ => None,
+        }
+    }
+
+    /// Tests once more what a validator has set up.
+    fn test_again(
+        &self,
+        check: &ValidatorCheck,
+        access: &Access<'_>,
+        values: &ArgumentValues,
+    ) -> Result<(), Failure> {
+        match self.test_alone(check, access, values) {
+            Some(Err(Failure::Failed(message))) => {
+                let message = format!(
+                    "{} made its changes and succeeded, but its test still fails: {message}",
+                    describe(check)
+                );
+                Err(match self.observer {
+                    Some(_) => Failure::UntrustedTest(message),
+                    None => Failure::Failed(message),
+                })
+            }
+            Some(Err(Failure::Cancelled)) => Err(Failure::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
+    /// The paths that a validator has changed.
+    fn observe_changes(&mut self, access: &Access<'_>) -> Result<Vec<PathBuf>, TargetError> {
+        match (&mut self.observer, access) {
+            (Some(observer), Access::Reconcile(_)) => observer.changes(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Adds a finding if a test succeeded although the validator then changed something, or the test itself tried to.
+    fn judge_test(
+        &mut self,
+        validator: &Validator,
+        tested: Option<Result<bool, Failure>>,
+        changes: &[PathBuf],
+    ) {
+        let message = match tested {
+            Some(Ok(_)) if !changes.is_empty() => {
+                changes_after_success(&describe(&validator.check), changes)
+            }
+            Some(Err(Failure::UntrustedTest(message))) => message,
+            _ => return,
+        };
+        let finding = Diagnostic::error(Code::TestChanges, message);
+        let finding = finding.at(validator.location.clone());
+        self.untrusted_tests.push(finding);
+    }
 }
 
 /// The message about a validator whose test succeeds although it then changes something.
-fn lie(check: &ValidatorCheck, changed: &[PathBuf]) -> String {
-    let paths: Vec<String> = changed.iter().take(3).map(|path| shown(path)).collect();
+fn changes_after_success(validator: &str, changed: &[PathBuf]) -> String {
+    let paths: Vec<String> = changed.iter().take(3).map(|path| escaped(path)).collect();
     let more = match changed.len() - paths.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (what, paths) = (what(check), paths.join(", "));
-    format!("{what} succeeds if it may only test, but then changes {paths}{more}")
+    let paths = paths.join(", ");
+    format!("{validator} succeeds if it may only test, but then changes {paths}{more}")
 }

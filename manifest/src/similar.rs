@@ -3,6 +3,8 @@
 //! Distance counts insertions, deletions, replacements and swaps of neighbours, without regard to case. A
 //! candidate is similar if at most a third of the longer word differs, and not all of it.
 
+use crate::diagnostic::Escaped;
+
 /// The most characters of a word that is compared, because that takes time quadratic in the length.
 const MAX_CHARACTERS: usize = 255;
 
@@ -28,6 +30,11 @@ pub fn most_similar<'word>(
         .filter_map(|candidate| Some((little_distance(word, candidate)?, candidate)))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// The hint that names a similar word.
+pub fn did_you_mean(word: &str) -> String {
+    format!("did you mean `{}`?", Escaped::new(word))
 }
 
 /// Returns the candidate that is most similar to a dotted name, if any is similar at all.

@@ -122,7 +122,21 @@ impl Diagnostic {
     /// Adds a suggestion for a fix.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.add_hint(hint);
+        self
+    }
+
+    /// Adds a suggestion for a fix in place.
+    pub fn add_hint(&mut self, hint: impl Into<String>) {
         self.hints.push(harmless(hint.into()));
+    }
+
+    /// Adds a suggestion for a fix, if there is one.
+    #[must_use]
+    pub fn maybe_hint(mut self, hint: Option<impl Into<String>>) -> Self {
+        if let Some(hint) = hint {
+            self.add_hint(hint);
+        }
         self
     }
 

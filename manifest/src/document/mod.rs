@@ -16,6 +16,8 @@ mod edit;
 mod json;
 pub(crate) mod merge_marker;
 #[cfg(feature = "packages")]
+mod node_reader;
+#[cfg(feature = "packages")]
 mod syntax_error;
 #[cfg(feature = "packages")]
 mod unquoted_spec;
@@ -28,6 +30,8 @@ pub(crate) use as_json::{Numbers, as_json};
 pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
 #[cfg(feature = "packages")]
 pub use edit::{differ_in_key_only, with_scalars};
+#[cfg(feature = "packages")]
+pub use node_reader::NodeReader;
 #[cfg(feature = "packages")]
 pub(crate) use syntax_error::mapping_hint;
 #[cfg(feature = "packages")]
@@ -181,6 +185,11 @@ impl Mapping {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// The value of a key, unless it is null.
+    pub fn present(&self, key: &str) -> Option<&Node> {
+        self.get(key).filter(|node| !node.is_null())
+    }
+
     /// The entry of a key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key.text == key)
@@ -210,6 +219,11 @@ impl Node {
             Value::Sequence(items) => Some(items),
             _ => None,
         }
+    }
+
+    /// The items if it is a list, or else the node itself: for values that can be one or several.
+    pub fn items_or_self(&self) -> &[Node] {
+        self.as_sequence().unwrap_or(std::slice::from_ref(self))
     }
 
     /// Whether the reference implementation, which is written in Python, takes this for nothing: it reads

@@ -29,21 +29,21 @@ impl ResourcesReader<'_> {
                     id.kind(),
                     Escaped::new(name)
                 );
-                self.error_with_hint(message, span, &hint);
+                self.nodes.error(message, span).add_hint(hint);
                 None
             }
             Ok(id) if id == *own => {
                 let message = format!("`{id}` cannot depend on itself");
-                self.error(message, span);
+                self.nodes.error(message, span);
                 None
             }
             Ok(id) => {
                 self.check_template(text, span, scope);
-                Some(self.located(id, span))
+                Some(self.nodes.located(id, span))
             }
             Err(error) => {
                 let hint = "name a resource by kind and name, such as `file:/etc/motd`";
-                self.error_with_hint(error.to_string(), span, hint);
+                self.nodes.error(error.to_string(), span).add_hint(hint);
                 None
             }
         }
@@ -60,15 +60,14 @@ impl ResourcesReader<'_> {
         if node.is_null() {
             return Vec::new();
         }
-        let items = node.as_sequence();
         let mut edges: Vec<Located<ResourceId>> = Vec::new();
         let mut places: BTreeMap<ResourceId, Location> = BTreeMap::new();
-        for item in items.unwrap_or(std::slice::from_ref(node)) {
+        for item in node.items_or_self() {
             let Some(scalar) = item.as_scalar().filter(|scalar| !scalar.is_null()) else {
                 // `[file: /etc/motd]` is a mapping.
                 let message = format!("{what} must have texts, not {}", item.kind());
                 let hint = "write a resource without a blank, such as `file:/etc/motd`";
-                self.error_with_hint(message, item.span, hint);
+                self.nodes.error(message, item.span).add_hint(hint);
                 continue;
             };
             let Some(id) = self.reference(&scalar.text, item.span, own, scope) else {
@@ -76,7 +75,7 @@ impl ResourcesReader<'_> {
             };
             if let Some(first) = places.get(&id.value) {
                 let message = format!("`{}` appears twice in {what}", id.value);
-                self.repeated(message, &id.location, first);
+                self.nodes.repeated(message, &id.location, first);
                 continue;
             }
             places.insert(id.value.clone(), id.location.clone());
@@ -91,16 +90,16 @@ impl ResourcesReader<'_> {
         own: &ResourceId,
         scope: Scope,
     ) -> Vec<ReceivedProperty> {
-        const EXPECTED: &str = "a mapping from properties to outputs of resources";
         if node.is_null() {
             return Vec::new();
         }
         let Some(mapping) = node.as_mapping() else {
-            let message = format!("`receives` must be {EXPECTED}, not {}", node.kind());
             let sender = sender_as_written(node).unwrap_or(SENDER.to_owned());
             let hint =
                 format!("write `receives: {{content: {sender}}}` for the property `content`");
-            self.error_with_hint(message, node.span, &hint);
+            let expected = "a mapping from properties to outputs of resources";
+            let finding = self.nodes.wrong_kind("`receives`", expected, node);
+            finding.hints = vec![hint];
             return Vec::new();
         };
         let mut received = Vec::with_capacity(mapping.entries.len());
@@ -113,12 +112,13 @@ impl ResourcesReader<'_> {
                     Some(sender) => format!("write `{sender}`"),
                     None => format!("write the resource and its output, such as `{SENDER}`"),
                 };
-                self.error_with_hint(message, entry.value.span, &hint);
+                self.nodes.error(message, entry.value.span).add_hint(hint);
                 continue;
             };
             let sender = self.reference(&from.key.text, from.key_span, own, scope);
-            let output = self.scalar(&from.value, "an output");
-            let output = output.map(|output| self.located(output.text.clone(), from.value.span));
+            let output = self.nodes.text(&from.value, "an output");
+            let output =
+                output.map(|output| self.nodes.located(output.text.clone(), from.value.span));
             if let (Some(property), Some(sender), Some(output)) = (property, sender, output) {
                 received.push(ReceivedProperty {
                     property,
@@ -140,7 +140,7 @@ impl ResourcesReader<'_> {
                 let finding = Diagnostic::error(Code::Resource, message)
                     .label(property.location.clone(), "received here")
                     .label(key.location.clone(), "given here");
-                self.findings.push(finding);
+                self.nodes.report(finding);
             }
         }
     }

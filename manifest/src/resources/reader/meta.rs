@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::ResourcesReader;
-use crate::diagnostic::{Code, Diagnostic, Escaped};
-use crate::document::{Entry, Node, Scalar};
+use crate::diagnostic::Escaped;
+use crate::document::{Entry, Node};
 use crate::resources::meta::{MetaParameters, Polling, RateLimit, Retries, Semaphore};
 
 /// The parameters that every resource has.
@@ -32,7 +32,7 @@ const MAX_NUMBER: i64 = u32::MAX as i64;
 impl ResourcesReader<'_> {
     pub(super) fn meta(&mut self, node: &Node) -> MetaParameters {
         let mut meta = MetaParameters::default();
-        let Some(mapping) = self.mapping(node, "`meta`") else {
+        let Some(mapping) = self.nodes.mapping_or_null(node, "`meta`") else {
             return meta;
         };
         let (mut limit, mut burst) = (None, None);
@@ -85,16 +85,13 @@ impl ResourcesReader<'_> {
                     continue;
                 }
                 _ => {
-                    self.unknown_key(entry, "`meta`", &META_KEYS);
+                    self.nodes.unknown_key(entry, &META_KEYS, "`meta`");
                     continue;
                 }
             };
-            let value = entry.value.as_scalar().and_then(Scalar::as_bool);
-            if let Some(value) = value {
+            let what = format!("`{}`", entry.key.text);
+            if let Some(value) = self.nodes.boolean(&entry.value, &what) {
                 *switch = value;
-            } else {
-                let message = format!("`{}` must be `true` or `false`", entry.key.text);
-                self.error(message, entry.value.span);
             }
         }
         meta.limit = match (limit, burst) {
@@ -106,12 +103,16 @@ impl ResourcesReader<'_> {
             }
             (Some((entry, _)), None) => {
                 let hint = "add `burst: 1`, or how many events may come at once";
-                self.error_with_hint("`limit` needs a `burst`", entry.key_span, hint);
+                self.nodes
+                    .error("`limit` needs a `burst`", entry.key_span)
+                    .add_hint(hint);
                 None
             }
             (None, Some((entry, _))) => {
                 let hint = "add `limit`, the number of events per second";
-                self.error_with_hint("`burst` needs a `limit`", entry.key_span, hint);
+                self.nodes
+                    .error("`burst` needs a `limit`", entry.key_span)
+                    .add_hint(hint);
                 None
             }
             (None, None) => None,
@@ -126,7 +127,7 @@ impl ResourcesReader<'_> {
         let number = number.filter(|number| (least..=MAX_NUMBER).contains(number));
         if number.is_none() {
             let message = format!("`{}` must be a whole number {meaning}", entry.key.text);
-            self.error(message, entry.value.span);
+            self.nodes.error(message, entry.value.span);
         }
         number
     }
@@ -137,30 +138,28 @@ impl ResourcesReader<'_> {
         let number = number.filter(|number| number.is_finite() && *number > 0.0);
         if number.is_none() {
             let message = "`limit` must be a number of events per second, such as 0.2";
-            self.error(message, entry.value.span);
+            self.nodes.error(message, entry.value.span);
         }
         number
     }
 
     fn semaphores(&mut self, node: &Node) -> Vec<Semaphore> {
-        let listed = node.as_sequence().unwrap_or(std::slice::from_ref(node));
+        let listed = node.items_or_self();
         let mut semaphores: Vec<Semaphore> = Vec::with_capacity(listed.len());
         for item in listed {
-            let Some(scalar) = item.as_scalar().filter(|scalar| !scalar.is_null()) else {
-                self.unexpected("a semaphore", "a text", item);
+            let Some(scalar) = self.nodes.text(item, "a semaphore") else {
                 continue;
             };
-            match scalar.text.parse::<Semaphore>() {
-                Ok(semaphore) if semaphores.contains(&semaphore) => {
+            match self
+                .nodes
+                .parsed(&scalar.text, item.span, str::parse::<Semaphore>)
+            {
+                Some(semaphore) if semaphores.contains(&semaphore.value) => {
                     let text = Escaped::shortened(&scalar.text);
                     let message = format!("the semaphore `{text}` appears twice");
-                    self.error(message, item.span);
+                    self.nodes.error(message, item.span);
                 }
-                Ok(semaphore) => semaphores.push(semaphore),
-                Err(error) => {
-                    let finding = Diagnostic::error(Code::Resource, error.to_string());
-                    self.findings.push(finding.at(self.location(item.span)));
-                }
+                read => semaphores.extend(read.map(|semaphore| semaphore.value)),
             }
         }
         semaphores

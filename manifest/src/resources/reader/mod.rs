@@ -7,20 +7,17 @@ mod meta;
 pub(crate) use self::meta::META_KEYS;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::description::ResourceDescription;
 use super::identity::{ResourceId, ResourceIdError};
 use super::package::{ClassResources, PackageResources, ReadableResources};
 use super::properties::PropertyValue;
 use super::template::{Part, ResourceTemplate, parts, place_of};
-use crate::diagnostic::{
-    Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
-};
-use crate::document::{Documents, Entry, Mapping, Node, Scalar, Syntax, Value, decode, parse_yaml};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Location, Parsed, Span, in_order};
+use crate::document::{Documents, Entry, Node, NodeReader, Syntax, Value, decode, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 
 /// The keys of a resources file.
 pub(crate) const RESOURCES_KEYS: [&str; 2] = ["Classes", "Package"];
@@ -80,24 +77,20 @@ fn read_file(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Resource
         readable,
         diagnostics,
     } = parse_yaml(&source, Syntax::of_manifest(&options.limits));
+    let is_whole = nodes.is_some();
     let mut reader = ResourcesReader {
-        source: &source,
-        is_whole: nodes.is_some(),
-        findings: Vec::new(),
+        nodes: NodeReader::partial(&source, Code::Resource, is_whole),
     };
     let resources = reader.documents(&nodes.unwrap_or(readable));
     Ok(ResourcesFile {
         resources,
-        is_whole: reader.is_whole,
-        findings: in_order(diagnostics, reader.findings),
+        is_whole,
+        findings: in_order(diagnostics, reader.nodes.into_findings()),
     })
 }
 
 struct ResourcesReader<'source> {
-    source: &'source Arc<SourceText>,
-    /// Whether there is no syntax error. If there is one, what seems to be missing may be in the rest.
-    is_whole: bool,
-    findings: Vec<Diagnostic>,
+    nodes: NodeReader<'source>,
 }
 
 /// A resource that was read.
@@ -117,79 +110,14 @@ enum Scope {
 }
 
 impl ResourcesReader<'_> {
-    fn location(&self, span: Span) -> Location {
-        Location::new(self.source, span)
-    }
-
-    fn located<T>(&self, value: T, span: Span) -> Located<T> {
-        let location = self.location(span);
-        Located { value, location }
-    }
-
-    fn error(&mut self, message: impl Into<String>, span: Span) {
-        let finding = Diagnostic::error(Code::Resource, message);
-        self.findings.push(finding.at(self.location(span)));
-    }
-
-    fn error_with_hint(&mut self, message: impl Into<String>, span: Span, hint: &str) {
-        let finding = Diagnostic::error(Code::Resource, message);
-        let finding = finding.at(self.location(span)).hint(hint);
-        self.findings.push(finding);
-    }
-
-    /// Reports what is there a second time.
-    fn repeated(&mut self, message: String, again: &Location, first: &Location) {
-        let finding = Diagnostic::error(Code::Resource, message)
-            .label(again.clone(), "again here")
-            .label(first.clone(), "first here");
-        self.findings.push(finding);
-    }
-
-    /// Reports that a node is not what was expected.
-    fn unexpected(&mut self, what: &str, expected: &str, node: &Node) {
-        let message = format!("{what} must be {expected}, not {}", node.kind());
-        self.error(message, node.span);
-    }
-
-    /// Reports a key that has no meaning.
-    fn unknown_key(&mut self, entry: &Entry, owner: &str, known: &[&str]) {
-        let key = Escaped::shortened(&entry.key.text);
-        let message = format!("unknown key `{key}` in {owner}");
-        match most_similar(&entry.key.text, known.iter().copied()) {
-            Some(similar) => {
-                let hint = format!("did you mean `{similar}`?");
-                self.error_with_hint(message, entry.key_span, &hint);
-            }
-            None => self.error(message, entry.key_span),
-        }
-    }
-
-    /// A scalar that is not null.
-    fn scalar<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Scalar> {
-        let scalar = node.as_scalar().filter(|scalar| !scalar.is_null());
-        if scalar.is_none() {
-            self.unexpected(what, "a text", node);
-        }
-        scalar
-    }
-
     fn documents(&mut self, documents: &[Node]) -> Option<PackageResources> {
-        let Some(document) = documents.first() else {
-            if self.is_whole {
-                self.error("the resources file is empty", Span::default());
-            }
-            return None;
-        };
-        if let Some(second) = documents.get(1).filter(|_| self.is_whole) {
-            self.error("a resources file must be a single document", second.span);
-        }
+        let document = self.nodes.only_document(documents, "resources file")?;
         let Some(mapping) = document.as_mapping() else {
             let hint = "write the resources below `Package:` or `Classes:`";
-            let message = format!(
-                "a resources file must be a mapping, not {}",
-                document.kind()
-            );
-            self.error_with_hint(message, document.span, hint);
+            let finding = self
+                .nodes
+                .wrong_kind("a resources file", "a mapping", document);
+            finding.hints = vec![hint.to_owned()];
             return None;
         };
         let mut resources = PackageResources::default();
@@ -199,7 +127,10 @@ impl ResourcesReader<'_> {
                     resources.for_package = self.list(&entry.value, "`Package`", Scope::Package);
                 }
                 "Classes" => resources.for_classes = self.classes(&entry.value),
-                _ => self.unknown_key(entry, "a resources file", &RESOURCES_KEYS),
+                _ => {
+                    self.nodes
+                        .unknown_key(entry, &RESOURCES_KEYS, "a resources file");
+                }
             }
         }
         Some(resources)
@@ -210,16 +141,17 @@ impl ResourcesReader<'_> {
             return Vec::new();
         }
         let Some(mapping) = node.as_mapping() else {
-            self.unexpected("`Classes`", "a mapping from classes to resources", node);
+            self.nodes
+                .wrong_kind("`Classes`", "a mapping from classes to resources", node);
             return Vec::new();
         };
         let mut classes = Vec::with_capacity(mapping.entries.len());
         for entry in &mapping.entries {
             let class = match ClassName::parse(&entry.key.text) {
-                Ok(class) => Some(self.located(class, entry.key_span)),
+                Ok(class) => Some(self.nodes.located(class, entry.key_span)),
                 Err(error) => {
                     let message = format!("this is not a class name: {error}");
-                    self.error(message, entry.key_span);
+                    self.nodes.error(message, entry.key_span);
                     None
                 }
             };
@@ -236,8 +168,7 @@ impl ResourcesReader<'_> {
         if node.is_null() {
             return Vec::new();
         }
-        let Some(items) = node.as_sequence() else {
-            self.unexpected(what, "a list of resources", node);
+        let Some(items) = self.nodes.list(node, what, "a list of resources") else {
             return Vec::new();
         };
         let mut read = Vec::with_capacity(items.len());
@@ -250,7 +181,7 @@ impl ResourcesReader<'_> {
             let id = &resource.id;
             if let Some(first) = places.get(&id.value) {
                 let message = format!("the resource `{}` is declared twice", id.value);
-                self.repeated(message, &id.location, first);
+                self.nodes.repeated(message, &id.location, first);
                 continue;
             }
             places.insert(id.value.clone(), id.location.clone());
@@ -268,24 +199,19 @@ impl ResourcesReader<'_> {
         scope: Scope,
         read: &mut Vec<ReadResource>,
     ) -> Option<Located<ResourceId>> {
-        let Some(mapping) = node.as_mapping() else {
-            self.unexpected("a resource", "a mapping", node);
-            return None;
-        };
+        let mapping = self.nodes.mapping(node, "a resource")?;
         let Some(first) = mapping.entries.first() else {
             // What is wrong with the document may be in front of it.
-            if self.is_whole {
-                self.error("a resource cannot be empty", node.span);
-            }
+            self.nodes.missing("a resource cannot be empty", node.span);
             return None;
         };
-        let findings = self.findings.len();
+        let findings = self.nodes.findings().len();
         let stands_for_others = first.key.text == ResourceDescription::ALL;
         let id = self.identity(first, scope);
         // A resource without identity has other mistakes, too.
         let placeholder = || {
             let id = ResourceId::new("unknown", "unknown").expect("this is an identity");
-            self.located(id, first.key_span)
+            self.nodes.located(id, first.key_span)
         };
         let is_known = id.is_some();
         let mut resource = ResourceDescription::at(id.unwrap_or_else(placeholder));
@@ -302,7 +228,9 @@ impl ResourcesReader<'_> {
                 "before" => resource.before = self.edges(value, "`before`", &own, scope),
                 "notifies" => resource.notifies = self.edges(value, "`notifies`", &own, scope),
                 "receives" => resource.receives = self.receives(value, &own, scope),
-                _ if stands_for_others => self.unknown_key(entry, "`all`", &ALL_KEYS),
+                _ if stands_for_others => {
+                    self.nodes.unknown_key(entry, &ALL_KEYS, "`all`");
+                }
                 _ => {
                     let key = self.property_name(entry);
                     let value = self.value(value, &entry.key.text, scope);
@@ -318,14 +246,16 @@ impl ResourcesReader<'_> {
             let is_empty = entry.value.as_sequence().is_some_and(<[Node]>::is_empty);
             entry.key.text == "members" && !is_empty
         });
-        if stands_for_others && !has_members && self.is_whole {
-            let hint = "list the resources that it stands for below `members`";
-            self.error_with_hint("`all` has no members", first.key_span, hint);
+        if stands_for_others
+            && !has_members
+            && let Some(finding) = self.nodes.missing("`all` has no members", first.key_span)
+        {
+            finding.add_hint("list the resources that it stands for below `members`");
         }
         let id = is_known.then(|| resource.id.clone());
         if is_known {
             // A mistake of a member is one of what stands for it.
-            let is_right = self.findings.len() == findings;
+            let is_right = self.nodes.findings().len() == findings;
             read.push(ReadResource { resource, is_right });
         }
         id
@@ -338,8 +268,7 @@ impl ResourcesReader<'_> {
         scope: Scope,
         read: &mut Vec<ReadResource>,
     ) -> Vec<Located<ResourceId>> {
-        let Some(items) = node.as_sequence() else {
-            self.unexpected("`members`", "a list of resources", node);
+        let Some(items) = self.nodes.list(node, "`members`", "a list of resources") else {
             return Vec::new();
         };
         // Nesting is as deep as in the document, which has a limit.
@@ -352,7 +281,9 @@ impl ResourcesReader<'_> {
     /// Reports a key that only the members of a resource can have.
     fn member_key(&mut self, entry: &Entry) {
         let message = format!("`all` cannot have `{}`", entry.key.text);
-        self.error_with_hint(message, entry.key_span, "write it in each of its members");
+        self.nodes
+            .error(message, entry.key_span)
+            .add_hint("write it in each of its members");
     }
 
     /// The identity of a resource: its first key is the kind, and the value of this key the name.
@@ -361,23 +292,25 @@ impl ResourcesReader<'_> {
         if RESERVED_KEYS.contains(&kind) {
             let message = format!("a resource cannot begin with `{kind}`");
             let hint = "begin with the kind and the name, such as `file: /etc/motd`";
-            self.error_with_hint(message, first.key_span, hint);
+            self.nodes.error(message, first.key_span).add_hint(hint);
             return None;
         }
-        let scalar = self.scalar(&first.value, "the name of a resource")?;
+        let scalar = self.nodes.text(&first.value, "the name of a resource")?;
         let span = first.value.span;
         match ResourceId::new(kind, &scalar.text) {
             Ok(id) => {
                 self.check_template(&scalar.text, span, scope);
-                Some(self.located(id, span))
+                Some(self.nodes.located(id, span))
             }
             Err(error @ ResourceIdError::Kind(_)) => {
                 let hint = "the first key of a resource is its kind, such as `file: /etc/motd`";
-                self.error_with_hint(error.to_string(), first.key_span, hint);
+                self.nodes
+                    .error(error.to_string(), first.key_span)
+                    .add_hint(hint);
                 None
             }
             Err(error) => {
-                self.error(error.to_string(), span);
+                self.nodes.error(error.to_string(), span);
                 None
             }
         }
@@ -385,11 +318,11 @@ impl ResourcesReader<'_> {
 
     /// Checks a text that may be a template.
     fn check_template(&mut self, text: &str, span: Span, scope: Scope) {
-        let location = self.location(span);
+        let location = self.nodes.location(span);
         let parts = match parts(text) {
             Ok(parts) => parts,
             Err(error) => {
-                self.findings.push(error.into_diagnostic(&location));
+                self.nodes.report(error.into_diagnostic(&location));
                 return;
             }
         };
@@ -402,7 +335,7 @@ impl ResourcesReader<'_> {
                 let finding = Diagnostic::error(Code::ResourceTemplate, message)
                     .at(place_of(written, &location))
                     .hint("move the resource to its class below `Classes`");
-                self.findings.push(finding);
+                self.nodes.report(finding);
             }
         }
     }
@@ -420,7 +353,7 @@ impl ResourcesReader<'_> {
                 "`{}` is not a property: a property has lower-case letters, digits, `-` and `_`",
                 Escaped::shortened(key)
             );
-            self.error(message, entry.key_span);
+            self.nodes.error(message, entry.key_span);
             return None;
         }
         if let Some(similar) = most_similar(key, RESERVED_KEYS).filter(|similar| {
@@ -428,11 +361,11 @@ impl ResourcesReader<'_> {
             strsim::osa_distance(key, similar) == 1
         }) {
             let message = format!("unknown key `{key}` in a resource");
-            let hint = format!("did you mean `{similar}`?");
-            self.error_with_hint(message, entry.key_span, &hint);
+            let hint = did_you_mean(similar);
+            self.nodes.error(message, entry.key_span).add_hint(hint);
             return None;
         }
-        Some(self.located(key.clone(), entry.key_span))
+        Some(self.nodes.located(key.clone(), entry.key_span))
     }
 
     fn value(
@@ -445,7 +378,9 @@ impl ResourcesReader<'_> {
         let value = match &node.value {
             Value::Scalar(scalar) if scalar.is_null() => {
                 let message = format!("`{}` has no value", Escaped::shortened(property));
-                self.error_with_hint(message, node.span, "write \"\" for an empty text");
+                self.nodes
+                    .error(message, node.span)
+                    .add_hint("write \"\" for an empty text");
                 return None;
             }
             Value::Scalar(scalar) => {
@@ -460,7 +395,7 @@ impl ResourcesReader<'_> {
             Value::Mapping(mapping) => {
                 let mut entries = Vec::with_capacity(mapping.entries.len());
                 for entry in &mapping.entries {
-                    let key = self.located(entry.key.text.clone(), entry.key_span);
+                    let key = self.nodes.located(entry.key.text.clone(), entry.key_span);
                     if let Some(value) = self.value(&entry.value, &entry.key.text, scope) {
                         entries.push((key, value));
                     }
@@ -468,17 +403,6 @@ impl ResourcesReader<'_> {
                 PropertyValue::Mapping(entries)
             }
         };
-        Some(self.located(value, node.span))
-    }
-
-    fn mapping<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Mapping> {
-        if node.is_null() {
-            return None;
-        }
-        let mapping = node.as_mapping();
-        if mapping.is_none() {
-            self.unexpected(what, "a mapping", node);
-        }
-        mapping
+        Some(self.nodes.located(value, node.span))
     }
 }

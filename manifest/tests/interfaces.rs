@@ -97,11 +97,13 @@ fn every_mistake_is_reported_at_its_place() {
         ("Functions: []\n", &[]),
         (
             "Functions: [a]\n",
-            &["1:12: error[PK0100]: `Functions` must be a mapping, not a list"],
+            &[
+                "1:12: error[PK0100]: `Functions` must be a mapping, not a list; hint: write `a:` instead of a list item",
+            ],
         ),
         (
             "{}\n---\n{}\n",
-            &["1:1: error[PK0100]: an interface file has one document, not 2"],
+            &["3:1: error[PK0100]: the interface file must be a single document"],
         ),
         ("", &["1:1: error[PK0100]: the interface file is empty"]),
         (
@@ -126,7 +128,7 @@ fn every_mistake_is_reported_at_its_place() {
         ),
         (
             "Functions:\n  f: {Supported: {os: [{}]}}\n",
-            &["2:24: error[PK0100]: a value of a fact must be text"],
+            &["2:24: error[PK0100]: a value of a fact must be text, not a mapping"],
         ),
         (
             "Functions:\n  f: {Supported: {os: []}}\n",

@@ -33,7 +33,7 @@ pub use edit::{differ_in_key_only, with_scalars};
 #[cfg(feature = "packages")]
 pub use node_reader::NodeReader;
 #[cfg(feature = "packages")]
-pub(crate) use syntax_error::mapping_hint;
+use syntax_error::mapping_hint;
 #[cfg(feature = "packages")]
 pub(crate) use unquoted_spec::error as unquoted_spec;
 #[cfg(feature = "packages")]

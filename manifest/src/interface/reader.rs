@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::{Deprecation, FactMatch, Interface, InterfaceFunction, is_function_name};
 use crate::class_file::ClassFileReader;
-use crate::diagnostic::{
-    Code, Diagnostic, Escaped, Located, Parsed, SourceText, Span, in_order, is_hazardous,
+use crate::diagnostic::{Code, Escaped, Located, Parsed, SourceText, Span, in_order, is_hazardous};
+use crate::document::{
+    Documents, Mapping, Node, NodeReader, Numbers, Scalar, Syntax, as_json, parse_yaml,
 };
-use crate::document::{Documents, Mapping, Node, Numbers, Scalar, Syntax, as_json, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 use crate::version::Version;
 
 /// The keys that an interface can have.
@@ -38,59 +38,50 @@ pub(super) fn parse(
         readable,
         diagnostics,
     } = parse_yaml(source, Syntax::of_class_file(&options.limits));
-    let mut reader = InterfaceReader(ClassFileReader::new(source, &diagnostics, nodes.is_some()));
+    let mut reader = InterfaceReader(ClassFileReader::new(
+        source,
+        Code::Interface,
+        &diagnostics,
+        nodes.is_some(),
+    ));
     let documents = nodes.unwrap_or(readable);
-    let interface = match documents.as_slice() {
-        [document] => reader.interface(document, requested),
-        _ if !diagnostics.is_empty() => None,
-        _ => {
-            let message = match documents.len() {
-                0 => "the interface file is empty".to_owned(),
-                count => format!("an interface file has one document, not {count}"),
-            };
-            reader.error(message, Span::default());
-            None
-        }
-    };
-    let found = reader.0.into_diagnostics();
+    let document = reader.nodes().only_document(&documents, "interface file");
+    let interface = document.and_then(|document| reader.interface(document, requested));
+    let found = reader.0.nodes.into_findings();
     Parsed::new(interface, in_order(diagnostics, found))
 }
 
 struct InterfaceReader<'source>(ClassFileReader<'source>);
 
-impl InterfaceReader<'_> {
-    fn error(&mut self, message: impl Into<String>, span: Span) {
-        let finding = Diagnostic::error(Code::Interface, message);
-        let location = self.0.location(span);
-        self.0.report(finding.at(location));
+impl<'source> InterfaceReader<'source> {
+    fn nodes(&mut self) -> &mut NodeReader<'source> {
+        &mut self.0.nodes
     }
 
     fn interface(&mut self, document: &Node, requested: Option<&ClassName>) -> Option<Interface> {
-        let Some(mapping) = document.as_mapping() else {
-            let message = format!("an interface must be a mapping, not {}", document.kind());
-            self.error(message, document.span);
-            return None;
-        };
+        let mapping = self.nodes().mapping(document, "an interface")?;
         if let Some(node) = mapping.get("Namespaces") {
             self.0.namespaces(node);
         }
-        self.unknown_keys(mapping, &INTERFACE_KEYS, "an interface");
+        self.nodes()
+            .unknown_keys(mapping, &INTERFACE_KEYS, "an interface");
         let start = document.span.start;
         let beginning = Span { start, end: start };
         let name = match (mapping.get("Name"), requested) {
             (Some(node), _) => self.0.class_name(node, "`Name`", Code::Interface)?,
-            (None, Some(requested)) => self.0.located(requested.clone(), beginning),
+            (None, Some(requested)) => self.0.nodes.located(requested.clone(), beginning),
             (None, None) => {
-                self.error("the interface has no `Name`", beginning);
+                self.nodes().error("the interface has no `Name`", beginning);
                 return None;
             }
         };
-        let functions = self.mapping(mapping.get("Functions"), "`Functions`");
+        let functions = mapping.get("Functions").filter(|node| !node.is_nothing());
+        let functions = functions.and_then(|node| self.nodes().mapping(node, "`Functions`"));
         let functions = functions.map_or(&[][..], |functions| &functions.entries);
         let functions: Vec<InterfaceFunction> = functions
             .iter()
             .filter_map(|entry| {
-                let name = self.0.located(entry.key.text.clone(), entry.key_span);
+                let name = self.0.nodes.located(entry.key.text.clone(), entry.key_span);
                 self.function(name, &entry.value)
             })
             .collect();
@@ -104,23 +95,22 @@ impl InterfaceReader<'_> {
                 "`{}` cannot be the name of a function: use letters, digits and `_` only",
                 Escaped::shortened(&name.value)
             );
-            self.error(message, name.location.span());
+            self.nodes().error(message, name.location.span());
         }
         let empty = Mapping::default();
         let mapping = if node.is_nothing() {
             &empty
         } else {
-            self.mapping(Some(node), "a function")?
+            self.nodes().mapping(node, "a function")?
         };
-        self.unknown_keys(mapping, &FUNCTION_KEYS, "a function");
+        self.nodes()
+            .unknown_keys(mapping, &FUNCTION_KEYS, "a function");
         let arguments = mapping.get("Arguments").map(|node| self.0.arguments(node));
-        let returns = mapping
-            .get("Returns")
-            .filter(|node| !node.is_null())
-            .map(|node| {
-                self.0
-                    .located(as_json(node, Numbers::ByValue).to_string(), node.span)
-            });
+        let returns = mapping.present("Returns").map(|node| {
+            self.0
+                .nodes
+                .located(as_json(node, Numbers::ByValue).to_string(), node.span)
+        });
         let supported = self.fact_match(mapping, "Supported");
         let not_applicable = self.fact_match(mapping, "NotApplicable");
         if let (Some(supported), Some(not_applicable)) = (&supported, &not_applicable)
@@ -132,7 +122,7 @@ impl InterfaceReader<'_> {
                 Escaped::shortened(key),
                 Escaped::shortened(value)
             );
-            self.error(message, name.location.span());
+            self.nodes().error(message, name.location.span());
         }
         Some(InterfaceFunction {
             arguments: arguments.unwrap_or_default(),
@@ -146,79 +136,69 @@ impl InterfaceReader<'_> {
 
     /// Reads the platforms under a key.
     fn fact_match(&mut self, mapping: &Mapping, key: &str) -> Option<FactMatch> {
-        let node = mapping.get(key).filter(|node| !node.is_null())?;
-        let Some(facts) = node.as_mapping() else {
-            let message = format!("`{key}` must be a mapping, not {}", node.kind());
-            self.error(message, node.span);
-            return None;
-        };
+        let node = mapping.present(key)?;
+        let facts = self.nodes().mapping(node, &format!("`{key}`"))?;
         if facts.entries.is_empty() {
             let message = format!("`{key}` names no platform");
-            self.error(message, node.span);
+            self.nodes().error(message, node.span);
         }
         let mut platforms = FactMatch::default();
         for entry in &facts.entries {
             if entry.key.text.eq_ignore_ascii_case("osfamily") {
                 let message = "`osfamily` is another spelling of `os_family`";
-                let finding = Diagnostic::warning(Code::UnknownKey, message)
-                    .at(self.0.location(entry.key_span))
-                    .hint("write `os_family`");
-                self.0.report(finding);
+                self.nodes()
+                    .warning_of(Code::UnknownKey, message, entry.key_span)
+                    .add_hint("write `os_family`");
             }
             let key = &entry.key.text;
             if let Some(reserved) = reserved_character(key).or_else(|| key.find(' ').map(|_| ' ')) {
                 let character = Escaped::from_char(reserved);
                 let message = format!("the key of a fact cannot have `{character}`");
-                self.error(message, entry.key_span);
+                self.nodes().error(message, entry.key_span);
             }
-            let values = entry.value.as_sequence();
-            let values = values.unwrap_or(std::slice::from_ref(&entry.value));
+            let values = entry.value.items_or_self();
             let mut texts = Vec::with_capacity(values.len());
             for value in values {
-                match value.as_scalar().filter(|scalar| !scalar.is_null()) {
-                    Some(scalar) => {
-                        if let Some(reserved) = reserved_character(&scalar.text) {
-                            let character = Escaped::from_char(reserved);
-                            let message = format!("a value of a fact cannot have `{character}`");
-                            self.error(message, value.span);
-                        }
-                        texts.push(scalar.text.as_str());
-                    }
-                    None => self.error("a value of a fact must be text", value.span),
+                let Some(scalar) = self.nodes().text(value, "a value of a fact") else {
+                    continue;
+                };
+                if let Some(reserved) = reserved_character(&scalar.text) {
+                    let character = Escaped::from_char(reserved);
+                    let message = format!("a value of a fact cannot have `{character}`");
+                    self.nodes().error(message, value.span);
                 }
+                texts.push(scalar.text.as_str());
             }
             if values.is_empty() {
                 let key = Escaped::shortened(&entry.key.text);
-                self.error(format!("`{key}` has no value"), entry.value.span);
+                self.nodes()
+                    .error(format!("`{key}` has no value"), entry.value.span);
             }
-            let key = self.0.located(entry.key.text.clone(), entry.key_span);
+            let key = self.0.nodes.located(entry.key.text.clone(), entry.key_span);
             platforms.add(key, texts);
         }
         Some(platforms)
     }
 
     fn deprecation(&mut self, mapping: &Mapping) -> Option<Deprecation> {
-        let node = mapping.get("Deprecated").filter(|node| !node.is_null())?;
+        let node = mapping.present("Deprecated")?;
         if node.as_scalar().and_then(Scalar::as_bool) == Some(true) {
             return Some(Deprecation::default());
         }
-        let Some(mapping) = node.as_mapping() else {
-            let message = format!("`Deprecated` must be a mapping, not {}", node.kind());
-            self.error(message, node.span);
-            return None;
-        };
-        self.unknown_keys(mapping, &DEPRECATION_KEYS, "a deprecation");
+        let mapping = self.nodes().mapping(node, "`Deprecated`")?;
+        self.nodes()
+            .unknown_keys(mapping, &DEPRECATION_KEYS, "a deprecation");
         let since = self.version(mapping, "since");
         let removed_in = self.version(mapping, "removed_in");
         if let (Some(since), Some(removed_in)) = (&since, &removed_in)
             && removed_in <= since
         {
             let message = "`removed_in` must be a later version than `since`";
-            self.error(message, node.span);
+            self.nodes().error(message, node.span);
         }
         let successor = mapping.get("successor").and_then(|node| {
             let scalar = node.as_scalar().filter(|scalar| !scalar.is_null())?;
-            Some(self.0.located(scalar.text.clone(), node.span))
+            Some(self.nodes().located(scalar.text.clone(), node.span))
         });
         Some(Deprecation {
             since,
@@ -228,18 +208,17 @@ impl InterfaceReader<'_> {
     }
 
     fn version(&mut self, mapping: &Mapping, key: &str) -> Option<Version> {
-        let node = mapping.get(key).filter(|node| !node.is_null())?;
+        let node = mapping.present(key)?;
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("`{key}` must be a version, not {}", node.kind());
-            self.error(message, node.span);
+            self.nodes()
+                .wrong_kind(&format!("`{key}`"), "a version", node);
             return None;
         };
         match Version::parse(&scalar.text) {
             Ok(version) => Some(version),
             Err(error) => {
-                let finding = Diagnostic::error(Code::Version, error.to_string());
-                let location = self.0.location(node.span);
-                self.0.report(finding.at(location));
+                self.nodes()
+                    .error_of(Code::Version, error.to_string(), node.span);
                 None
             }
         }
@@ -263,38 +242,9 @@ impl InterfaceReader<'_> {
             } else {
                 format!("the successor `{shown}` is no function of the interface")
             };
-            let mut finding = Diagnostic::warning(Code::Interface, message);
-            if let Some(similar) = most_similar(&successor.value, names.by_ref()) {
-                finding = finding.hint(format!("did you mean `{}`?", Escaped::shortened(similar)));
-            }
-            self.0.report(finding.at(successor.location.clone()));
-        }
-    }
-
-    fn mapping<'node>(&mut self, node: Option<&'node Node>, what: &str) -> Option<&'node Mapping> {
-        let node = node.filter(|node| !node.is_nothing())?;
-        let mapping = node.as_mapping();
-        if mapping.is_none() {
-            let message = format!("{what} must be a mapping, not {}", node.kind());
-            self.error(message, node.span);
-        }
-        mapping
-    }
-
-    /// Reports every key that has no meaning: a misspelt one would promise something else.
-    fn unknown_keys(&mut self, mapping: &Mapping, known: &[&'static str], owner: &str) {
-        for entry in &mapping.entries {
-            let key = entry.key.text.as_str();
-            if known.contains(&key) {
-                continue;
-            }
-            let message = format!("unknown key `{}` in {owner}", Escaped::shortened(key));
-            let mut finding = Diagnostic::error(Code::Interface, message);
-            if let Some(similar) = most_similar(key, known.iter().copied()) {
-                finding = finding.hint(format!("did you mean `{similar}`?"));
-            }
-            let location = self.0.location(entry.key_span);
-            self.0.report(finding.at(location));
+            let hint = most_similar(&successor.value, names.by_ref()).map(did_you_mean);
+            let finding = self.nodes().warning(message, successor.location.span());
+            finding.hints.extend(hint);
         }
     }
 }

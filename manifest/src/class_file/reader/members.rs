@@ -7,7 +7,7 @@ use crate::class_file::{
     Argument, ArgumentUsage, Contract, MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
 use crate::diagnostic::{Code, Escaped, Located, Span};
-use crate::document::{Entry, Mapping, Node, Numbers, Value, as_json, mapping_hint};
+use crate::document::{Entry, Mapping, Node, Numbers, Value, as_json};
 
 /// The keys that declarations can have.
 const PROPERTY_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
@@ -29,7 +29,7 @@ impl ClassFileReader<'_> {
             }
             let usage = self.property_usage(declaration, entry.key_span);
             properties.push(Property {
-                name: self.located(entry.key.text.clone(), entry.key_span),
+                name: self.nodes.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
                 usage,
                 has_default: declaration.get("Default").is_some(),
@@ -46,7 +46,7 @@ impl ClassFileReader<'_> {
     fn is_literal(&self, node: &Node) -> bool {
         match &node.value {
             Value::Scalar(scalar) => {
-                let before = self.source.text()[..node.span.start].trim_end();
+                let before = self.nodes.source().text()[..node.span.start].trim_end();
                 !scalar.text.contains('$') && !before.ends_with("!yaql")
             }
             Value::Sequence(items) => items.iter().all(|item| self.is_literal(item)),
@@ -59,30 +59,30 @@ impl ClassFileReader<'_> {
 
     /// Reports a property that is not a mapping. A contract is sometimes written in place of it.
     fn not_a_property(&mut self, entry: &Entry) {
-        let message = format!("a property must be a mapping, not {}", entry.value.kind());
-        self.error(Code::ClassFile, message, entry.value.span);
+        let (code, expected) = (Code::ClassFile, "a mapping");
+        let finding = self
+            .nodes
+            .wrong_kind_of(code, "a property", expected, &entry.value);
         let scalar = entry.value.as_scalar();
-        let contract = scalar.filter(|scalar| scalar.text.starts_with('$'));
-        if let (Some(contract), Some(last)) = (contract, self.diagnostics.last_mut()) {
+        if let Some(contract) = scalar.filter(|scalar| scalar.text.starts_with('$')) {
             let contract = Escaped::shortened(&contract.text);
-            last.hints.push(format!(
+            finding.hints = vec![format!(
                 "write `Contract: {contract}` below the name of the property"
-            ));
+            )];
         }
     }
 
     /// The usage as written. Whether it exists is left to checks.
     fn property_usage(&mut self, declaration: &Mapping, span: Span) -> Located<String> {
-        let default = |reader: &Self| reader.located("In".to_owned(), span);
+        let default = |reader: &Self| reader.nodes.located("In".to_owned(), span);
         match declaration.get("Usage") {
             None => default(self),
             Some(node) if node.is_null() => default(self),
             Some(node) => {
                 if let Some(scalar) = node.as_scalar() {
-                    return self.located(scalar.text.clone(), node.span);
+                    return self.nodes.located(scalar.text.clone(), node.span);
                 }
-                let message = format!("`Usage` must be a word, not {}", node.kind());
-                self.error(Code::ClassFile, message, node.span);
+                self.nodes.wrong_kind("`Usage`", "a word", node);
                 default(self)
             }
         }
@@ -97,15 +97,8 @@ impl ClassFileReader<'_> {
             .is_some_and(|node| !node.is_nothing());
         let key = if has_methods { "Methods" } else { "Workflow" };
         for entry in self.entries(mapping, key) {
-            let empty = Mapping::default();
-            let declaration = match &entry.value.value {
-                Value::Mapping(declaration) => declaration,
-                _ if entry.value.is_null() => &empty,
-                _ => {
-                    let message = format!("a method must be a mapping, not {}", entry.value.kind());
-                    self.error(Code::ClassFile, message, entry.value.span);
-                    continue;
-                }
+            let Some(declaration) = self.nodes.mapping_or_null(&entry.value, "a method") else {
+                continue;
             };
             if let Some(node) = declaration.get("Meta") {
                 self.named_classes(node, "Meta");
@@ -119,7 +112,7 @@ impl ClassFileReader<'_> {
                 self.body(body);
             }
             methods.push(Method {
-                name: self.located(entry.key.text.clone(), entry.key_span),
+                name: self.nodes.located(entry.key.text.clone(), entry.key_span),
                 arguments,
                 usage: word(declaration, "Usage").unwrap_or("Runtime").to_owned(),
                 scope: word(declaration, "Scope").map(str::to_owned),
@@ -135,7 +128,8 @@ impl ClassFileReader<'_> {
             Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
             _ if node.is_nothing() => Vec::new(),
             Value::Scalar(_) => {
-                self.error(Code::ClassFile, "`Arguments` must be a list", node.span);
+                self.nodes
+                    .error_of(Code::ClassFile, "`Arguments` must be a list", node.span);
                 Vec::new()
             }
         };
@@ -145,7 +139,7 @@ impl ClassFileReader<'_> {
             let declaration = entry.value.as_mapping().unwrap_or(&empty);
             self.misspelt_keys(declaration, &ARGUMENT_KEYS, "an argument");
             arguments.push(Argument {
-                name: self.located(entry.key.text.clone(), entry.key_span),
+                name: self.nodes.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
                 has_default: declaration.get("Default").is_some(),
                 default: declaration
@@ -166,9 +160,9 @@ impl ClassFileReader<'_> {
         match declaration.get("Contract") {
             Some(node) => {
                 let contract = self.contract(node);
-                self.located(contract, node.span)
+                self.nodes.located(contract, node.span)
             }
-            None => self.located(Contract::Rules(Vec::new()), span),
+            None => self.nodes.located(Contract::Rules(Vec::new()), span),
         }
     }
 
@@ -214,14 +208,15 @@ impl ClassFileReader<'_> {
         match parse_expression(text, &self.namespaces) {
             Ok(rules) => {
                 for class in Contract::Rules(rules.clone()).classes() {
-                    self.uses.push(self.located(class.clone(), span));
+                    self.uses.push(self.nodes.located(class.clone(), span));
                 }
                 rules
             }
             // The reference implementation looks at a contract only once it has a value to check.
             Err(_) if !self.is_namespaces_known => vec![Rule::Unchecked(text.trim().to_owned())],
             Err(reason) => {
-                self.warn(Code::Contract, unreadable(text, &reason), span);
+                self.nodes
+                    .warning_of(Code::Contract, unreadable(text, &reason), span);
                 vec![Rule::Unchecked(text.trim().to_owned())]
             }
         }
@@ -249,13 +244,13 @@ impl ClassFileReader<'_> {
         for used in written_uses(text) {
             match used {
                 WrittenUse::Member { name, call } => {
-                    let member = self.located(name.to_owned(), span);
+                    let member = self.nodes.located(name.to_owned(), span);
                     self.member_uses.push(MemberUse { member, call });
                 }
                 WrittenUse::Creation { class, arguments } => {
                     // The argument of `new` can be any text: one that does not resolve is not a class name.
                     if let Ok(name) = self.namespaces.resolve(class) {
-                        let class = self.located(name, span);
+                        let class = self.nodes.located(name, span);
                         self.uses.push(class.clone());
                         self.creations.push(ObjectCreation { class, arguments });
                     }
@@ -266,21 +261,9 @@ impl ClassFileReader<'_> {
 
     /// The entries of a mapping, or none if it is absent or null.
     fn entries<'node>(&mut self, mapping: &'node Mapping, key: &str) -> &'node [Entry] {
-        match mapping.get(key) {
-            Some(node) if !node.is_nothing() => {
-                if let Some(mapping) = node.as_mapping() {
-                    return &mapping.entries;
-                }
-                let message = format!("`{key}` must be a mapping, not {}", node.kind());
-                self.error(Code::ClassFile, message, node.span);
-                if let (Some(hint), Some(last)) = (mapping_hint(node), self.diagnostics.last_mut())
-                {
-                    last.hints.push(hint);
-                }
-                &[]
-            }
-            _ => &[],
-        }
+        let node = mapping.get(key).filter(|node| !node.is_nothing());
+        let mapping = node.and_then(|node| self.nodes.mapping(node, &format!("`{key}`")));
+        mapping.map_or(&[], |mapping| &mapping.entries)
     }
 }
 

@@ -10,10 +10,10 @@ use super::{ClassDefinition, ClassUsage, MemberUse, Method, ObjectCreation, Prop
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
-use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::document::{Documents, Entry, Mapping, Node, NodeReader, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 
 /// The keys that a class can have.
 pub(crate) const KNOWN_KEYS: [&str; 12] = [
@@ -44,7 +44,7 @@ pub(super) fn parse(
         readable,
         diagnostics,
     } = parse_yaml(source, syntax);
-    let mut reader = ClassFileReader::new(source, &diagnostics, nodes.is_some());
+    let mut reader = ClassFileReader::new(source, Code::ClassFile, &diagnostics, nodes.is_some());
     let documents = nodes.unwrap_or(readable);
     let mut classes: Vec<ClassDefinition> = Vec::new();
     let mut unnamed: Option<Unnamed> = None;
@@ -63,7 +63,7 @@ pub(super) fn parse(
         let unnamed_are: Vec<ClassDefinition> = requested
             .iter()
             .filter(|name| !named.contains(**name))
-            .map(|name| unnamed.named(name, reader.location(unnamed.beginning)))
+            .map(|name| unnamed.named(name, reader.nodes.location(unnamed.beginning)))
             .collect();
         if unnamed_are.is_empty() && reader.unreadable_from.is_none() {
             reader.without_name(unnamed.beginning, requested.is_empty());
@@ -73,13 +73,14 @@ pub(super) fn parse(
     for class in &mut classes {
         reader.reject_own_parent(class);
     }
-    if classes.is_empty() && reader.diagnostics.is_empty() && diagnostics.is_empty() {
-        let finding = Diagnostic::error(Code::ClassFile, "the file defines no class")
-            .at(reader.location(Span::default()))
-            .hint("a class begins with its name: `Name: NAME`");
-        reader.diagnostics.push(finding);
+    if classes.is_empty() && reader.nodes.findings().is_empty() && diagnostics.is_empty() {
+        reader
+            .nodes
+            .error("the file defines no class", Span::default())
+            .add_hint("a class begins with its name: `Name: NAME`");
     }
-    Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
+    let found = reader.nodes.into_findings();
+    Parsed::new(Some(classes), in_order(diagnostics, found))
 }
 
 /// The place of the first error.
@@ -145,7 +146,7 @@ impl Unnamed {
 
 /// The reader of a file with names that namespaces resolve, arguments and contracts.
 pub(crate) struct ClassFileReader<'source> {
-    source: &'source Arc<SourceText>,
+    pub(crate) nodes: NodeReader<'source>,
     /// The place of the first syntax error. What seems to be missing may be there.
     unreadable_from: Option<usize>,
     namespaces: Namespaces,
@@ -157,75 +158,35 @@ pub(crate) struct ClassFileReader<'source> {
     member_uses: Vec<MemberUse>,
     /// The objects that the bodies of the current class create.
     creations: Vec<ObjectCreation>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 impl<'source> ClassFileReader<'source> {
-    /// A reader of a text with these syntax errors. `is_whole` says that all of it can be read.
+    /// A reader of a text with these syntax errors. `is_whole` says that all of it can be read. Findings have the
+    /// code unless they are about classes.
     pub(crate) fn new(
         source: &'source Arc<SourceText>,
+        code: Code,
         errors: &[Diagnostic],
         is_whole: bool,
     ) -> Self {
         Self {
-            source,
+            nodes: NodeReader::partial(source, code, is_whole),
             unreadable_from: (!is_whole).then(|| beginning_of(errors)),
             is_namespaces_known: true,
             namespaces: Namespaces::default(),
             uses: Vec::new(),
             member_uses: Vec::new(),
             creations: Vec::new(),
-            diagnostics: Vec::new(),
         }
-    }
-
-    /// The findings so far.
-    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.diagnostics
-    }
-
-    /// Adds a finding.
-    pub(crate) fn report(&mut self, finding: Diagnostic) {
-        self.diagnostics.push(finding);
     }
 }
 
 impl ClassFileReader<'_> {
-    pub(crate) fn location(&self, span: Span) -> Location {
-        Location::new(self.source, span)
-    }
-
-    fn error(&mut self, code: Code, message: impl Into<String>, span: Span) {
-        if code == Code::Namespace && !self.is_namespaces_known {
-            return;
-        }
-        let location = self.location(span);
-        self.diagnostics
-            .push(Diagnostic::error(code, message).at(location));
-    }
-
-    pub(crate) fn located<T>(&self, value: T, span: Span) -> Located<T> {
-        Located {
-            value,
-            location: self.location(span),
-        }
-    }
-
-    fn warn(&mut self, code: Code, message: impl Into<String>, span: Span) {
-        let location = self.location(span);
-        self.diagnostics
-            .push(Diagnostic::warning(code, message).at(location));
-    }
-
     fn document(&mut self, document: &Node) -> Option<Document> {
         if document.is_null() {
             return None;
         }
-        let Some(mapping) = document.as_mapping() else {
-            let message = format!("a class must be a mapping, not {}", document.kind());
-            self.error(Code::ClassFile, message, document.span);
-            return None;
-        };
+        let mapping = self.nodes.mapping(document, "a class")?;
         let namespaces = mapping.entry("Namespaces");
         self.is_namespaces_known = self.unreadable_from.is_none_or(|unreadable| {
             let after =
@@ -279,7 +240,7 @@ impl ClassFileReader<'_> {
             .entries
             .iter()
             .filter(|entry| !KNOWN_KEYS.contains(&entry.key.text.as_str()))
-            .map(|entry| self.located(entry.key.text.clone(), entry.key_span))
+            .map(|entry| self.nodes.located(entry.key.text.clone(), entry.key_span))
             .collect();
         let mut seen = HashSet::new();
         self.uses.retain(|used| seen.insert(used.value.clone()));
@@ -300,20 +261,21 @@ impl ClassFileReader<'_> {
     /// it cannot have one.
     fn without_name(&mut self, beginning: Span, is_unknown: bool) {
         if is_unknown {
-            self.error(Code::ClassName, "the class has no `Name`", beginning);
+            self.nodes
+                .error_of(Code::ClassName, "the class has no `Name`", beginning);
         } else {
             let message = "the class has no `Name`, and every class that the manifest lists for \
                            this file is defined by another document";
-            self.warn(Code::ClassName, message, beginning);
+            self.nodes.warning_of(Code::ClassName, message, beginning);
         }
     }
 
     fn two_without_name(&mut self, first: Span, second: Span) {
         let message = "two classes of the file have no `Name`";
         let finding = Diagnostic::error(Code::ClassName, message)
-            .label(self.location(second), "the second one begins here")
-            .label(self.location(first), "the first one begins here");
-        self.diagnostics.push(finding);
+            .label(self.nodes.location(second), "the second one begins here")
+            .label(self.nodes.location(first), "the first one begins here");
+        self.nodes.report(finding);
     }
 
     /// Reports a class that extends itself.
@@ -322,7 +284,7 @@ impl ClassFileReader<'_> {
         if let Some(own) = class.extends.iter().find(|parent| parent.value == *name) {
             let message = format!("`{name}` extends itself");
             let finding = Diagnostic::error(Code::ClassCycle, message).at(own.location.clone());
-            self.diagnostics.push(finding);
+            self.nodes.report(finding);
             class.extends.retain(|parent| parent.value != *name);
         }
     }
@@ -334,23 +296,39 @@ impl ClassFileReader<'_> {
             return;
         }
         let Some(mapping) = node.as_mapping() else {
-            let message = format!("`Namespaces` must be a mapping, not {}", node.kind());
-            self.error(Code::Namespace, message, node.span);
+            self.wrong_namespaces(|nodes| {
+                nodes.wrong_kind_of(Code::Namespace, "`Namespaces`", "a mapping", node);
+            });
             return;
         };
-        for entry in &mapping.entries {
-            let namespace = if entry.value.is_nothing() {
+        for Entry {
+            key,
+            key_span,
+            value,
+        } in &mapping.entries
+        {
+            let namespace = if value.is_nothing() {
                 ""
-            } else if let Some(namespace) = entry.value.as_scalar() {
+            } else if let Some(namespace) = value.as_scalar() {
                 namespace.text.as_str()
             } else {
-                let message = format!("a namespace must be text, not {}", entry.value.kind());
-                self.error(Code::Namespace, message, entry.value.span);
+                self.wrong_namespaces(|nodes| {
+                    nodes.wrong_kind_of(Code::Namespace, "a namespace", "text", value);
+                });
                 continue;
             };
-            if let Err(message) = self.namespaces.declare(&entry.key.text, namespace) {
-                self.error(Code::Namespace, message, entry.key_span);
+            if let Err(message) = self.namespaces.declare(&key.text, namespace) {
+                self.wrong_namespaces(|nodes| {
+                    nodes.error_of(Code::Namespace, message, *key_span);
+                });
             }
+        }
+    }
+
+    /// Reports a mistake that has to do with namespaces, unless only a part of them could be read.
+    fn wrong_namespaces(&mut self, report: impl FnOnce(&mut NodeReader)) {
+        if self.is_namespaces_known {
+            report(&mut self.nodes);
         }
     }
 
@@ -367,11 +345,11 @@ impl ClassFileReader<'_> {
                 None => node.kind().to_owned(),
             };
             let message = format!("{what} must be a class name, not {found}");
-            self.error(code, message, node.span);
+            self.nodes.error_of(code, message, node.span);
             return None;
         };
         match self.namespaces.resolve(&scalar.text) {
-            Ok(name) => Some(self.located(name, node.span)),
+            Ok(name) => Some(self.nodes.located(name, node.span)),
             Err(message) => {
                 self.unresolved(&scalar.text, message, node.span);
                 None
@@ -381,20 +359,19 @@ impl ClassFileReader<'_> {
 
     /// Reports a name that does not resolve, with the prefix that was probably meant.
     fn unresolved(&mut self, written: &str, message: String, span: Span) {
-        self.error(Code::Namespace, message, span);
-        let Some((prefix, _)) = written.split_once(':') else {
-            return;
+        let prefix = written.split_once(':').map(|(prefix, _)| prefix);
+        let similar = prefix.and_then(|prefix| self.namespaces.similar(prefix));
+        let hint = match (similar, prefix) {
+            (Some(similar), _) => Some(did_you_mean(similar)),
+            (None, Some(prefix)) if self.namespaces.could_declare(prefix) => Some(format!(
+                "declare it below `Namespaces`, as in `{prefix}: org.example`"
+            )),
+            _ => None,
         };
-        let hint = match self.namespaces.similar(prefix) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None if self.namespaces.could_declare(prefix) => {
-                format!("declare it below `Namespaces`, as in `{prefix}: org.example`")
-            }
-            None => return,
-        };
-        if let (Some(last), true) = (self.diagnostics.last_mut(), self.is_namespaces_known) {
-            last.hints.push(hint);
-        }
+        self.wrong_namespaces(|nodes| {
+            let finding = nodes.error_of(Code::Namespace, message, span);
+            finding.hints.extend(hint);
+        });
     }
 
     /// Warns about the keys of a declaration that are probably misspelt, so that the intended ones have no effect.
@@ -411,10 +388,9 @@ impl ClassFileReader<'_> {
                 .filter(|it| declaration.get(it).is_none());
             if let Some(similar) = most_similar(key, missing) {
                 let message = format!("unknown key `{}` in {owner}", Escaped::shortened(key));
-                let finding = Diagnostic::warning(Code::UnknownKey, message)
-                    .at(self.location(entry.key_span))
-                    .hint(format!("did you mean `{similar}`?"));
-                self.diagnostics.push(finding);
+                self.nodes
+                    .warning_of(Code::UnknownKey, message, entry.key_span)
+                    .add_hint(did_you_mean(similar));
             }
         }
     }
@@ -423,18 +399,8 @@ impl ClassFileReader<'_> {
         let Some(node) = mapping.get("Usage") else {
             return Some(ClassUsage::Class);
         };
-        match node.as_scalar().map(|scalar| scalar.text.as_str()) {
-            Some("Class") => Some(ClassUsage::Class),
-            Some("Meta") => Some(ClassUsage::Meta),
-            _ => {
-                self.error(
-                    Code::ClassFile,
-                    "`Usage` must be `Class` or `Meta`",
-                    node.span,
-                );
-                None
-            }
-        }
+        let words = [("Class", ClassUsage::Class), ("Meta", ClassUsage::Meta)];
+        self.nodes.word(node, "`Usage`", words)
     }
 
     fn extends(&mut self, mapping: &Mapping) -> Vec<Located<ClassName>> {
@@ -447,7 +413,7 @@ impl ClassFileReader<'_> {
             Value::Mapping(_) => {
                 let message =
                     "`Extends` must be a class name or a list of class names, not a mapping";
-                self.error(Code::Extends, message, node.span);
+                self.nodes.error_of(Code::Extends, message, node.span);
                 return Vec::new();
             }
         };
@@ -461,7 +427,7 @@ impl ClassFileReader<'_> {
                 parents.push(parent);
             } else {
                 let message = format!("`{}` is extended twice", parent.value);
-                self.error(Code::Extends, message, node.span);
+                self.nodes.error_of(Code::Extends, message, node.span);
             }
         }
         parents
@@ -483,7 +449,7 @@ impl ClassFileReader<'_> {
                         Value::Sequence(_) => {
                             let message =
                                 format!("`{key}` must be a list of classes, not of lists");
-                            self.error(Code::ClassFile, message, item.span);
+                            self.nodes.error_of(Code::ClassFile, message, item.span);
                         }
                         _ => self.named_classes(item, key),
                     }
@@ -499,7 +465,7 @@ impl ClassFileReader<'_> {
 
     fn use_written(&mut self, written: &str, span: Span) {
         match self.namespaces.resolve(written) {
-            Ok(name) => self.uses.push(self.located(name, span)),
+            Ok(name) => self.uses.push(self.nodes.located(name, span)),
             Err(message) => self.unresolved(written, message, span),
         }
     }

@@ -15,10 +15,12 @@ pub use self::unknown_keys::UnknownKey;
 
 #[cfg(feature = "packages")]
 use self::reader::ManifestReader;
-use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
 #[cfg(feature = "packages")]
-use crate::document::parse_yaml;
+use crate::diagnostic::Code;
+use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
 use crate::document::{Documents, Syntax, decode};
+#[cfg(feature = "packages")]
+use crate::document::{NodeReader, parse_yaml};
 use crate::format::Format;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
@@ -145,13 +147,14 @@ impl PackageManifest {
             diagnostics,
         } = parse_yaml(source, syntax);
         let mut reader = ManifestReader {
-            source,
+            nodes: NodeReader::partial(source, Code::Field, nodes.is_some()),
             options,
-            is_whole: nodes.is_some(),
-            diagnostics: Vec::new(),
         };
         let manifest = reader.documents(&nodes.unwrap_or(readable));
-        Parsed::new(manifest, in_order(diagnostics, reader.diagnostics))
+        Parsed::new(
+            manifest,
+            in_order(diagnostics, reader.nodes.into_findings()),
+        )
     }
 
     /// The text that the manifest was read from.

@@ -6,43 +6,22 @@ use std::sync::Arc;
 use super::{
     ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest, UnknownKey, unknown_keys,
 };
-use crate::diagnostic::{
-    Code, Diagnostic, Escaped, Located, Location, SourceText, Span, hazardous_character_in_lines,
-};
-use crate::document::{Entry, Mapping, Node, Scalar, Value, mapping_hint};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span, hazardous_character_in_lines};
+use crate::document::{Entry, Mapping, Node, NodeReader, Scalar, Value};
 use crate::format::Format;
 use crate::name::{ClassName, NameError, PackageName, nearest_name};
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
+use crate::similar::did_you_mean;
 use crate::spec::Spec;
 use crate::version::Version;
 
 pub(super) struct ManifestReader<'source> {
-    pub(super) source: &'source Arc<SourceText>,
+    pub(super) nodes: NodeReader<'source>,
     pub(super) options: &'source ReadOptions,
-    /// Whether there is no syntax error. If there is one, what seems to be missing may be in the rest.
-    pub(super) is_whole: bool,
-    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl ManifestReader<'_> {
-    pub(super) fn location(&self, span: Span) -> Location {
-        Location::new(self.source, span)
-    }
-
-    pub(super) fn error(&mut self, code: Code, message: impl Into<String>, span: Span) {
-        let location = self.location(span);
-        self.diagnostics
-            .push(Diagnostic::error(code, message).at(location));
-    }
-
-    /// Reports something that is missing, unless it may be in a part of the text that cannot be read.
-    fn missing(&mut self, message: impl Into<String>, span: Span) {
-        if self.is_whole {
-            self.error(Code::Field, message, span);
-        }
-    }
-
     /// Reports a key that is missing, at the key that was probably meant to be it.
     fn missing_key(&mut self, mapping: &Mapping, key: &str, message: &str, beginning: Span) {
         let mut entries = mapping.entries.iter();
@@ -51,53 +30,23 @@ impl ManifestReader<'_> {
             !is_known && unknown_keys::similar_key(&entry.key.text) == Some(key)
         });
         let Some(misspelt) = misspelt else {
-            self.missing(message, beginning);
+            self.nodes.missing(message, beginning);
             return;
         };
         let written = Escaped::shortened(&misspelt.key.text);
+        let location = self.nodes.location(misspelt.key_span);
         let finding = Diagnostic::error(Code::Field, message)
-            .label(
-                self.location(misspelt.key_span),
-                format!("`{written}` is not a key"),
-            )
-            .hint(format!("did you mean `{key}`?"));
-        self.diagnostics.push(finding);
-    }
-
-    /// Adds a hint to the last error, which is about a node that is not a mapping.
-    fn hint_at_mapping(&mut self, node: &Node) {
-        if let (Some(hint), Some(last)) = (mapping_hint(node), self.diagnostics.last_mut()) {
-            last.hints.push(hint);
-        }
-    }
-
-    /// Adds the name that was probably intended to the last error.
-    pub(super) fn hint_at_name(&mut self, text: &str) {
-        let last = self.diagnostics.last_mut();
-        if let (Some(name), Some(last)) = (
-            nearest_name(text),
-            last.filter(|last| last.hints.is_empty()),
-        ) {
-            last.hints.push(format!("write `{name}`"));
-        }
+            .label(location, format!("`{written}` is not a key"))
+            .hint(did_you_mean(key));
+        self.nodes.report(finding);
     }
 
     pub(super) fn documents(&mut self, documents: &[Node]) -> Option<PackageManifest> {
-        let Some(document) = documents.first() else {
-            self.missing("the manifest is empty", Span::default());
-            return None;
-        };
-        if let Some(second) = documents.get(1).filter(|_| self.is_whole) {
-            self.error(
-                Code::Field,
-                "a manifest must be a single document",
-                second.span,
-            );
-        }
+        let document = self.nodes.only_document(documents, "manifest")?;
         let Some(mapping) = document.as_mapping() else {
-            let message = format!("a manifest must be a mapping, not {}", document.kind());
-            self.missing(message, document.span);
-            self.hint_at_mapping(document);
+            if self.nodes.is_whole() {
+                self.nodes.wrong_kind("a manifest", "a mapping", document);
+            }
             return None;
         };
         self.manifest(mapping, document.span)
@@ -150,16 +99,13 @@ impl ManifestReader<'_> {
             .iter()
             .filter(|entry| !KNOWN_KEYS.contains(&entry.key.text.as_str()))
             .map(|entry| UnknownKey {
-                key: Located {
-                    value: entry.key.text.clone(),
-                    location: self.location(entry.key_span),
-                },
+                key: self.nodes.located(entry.key.text.clone(), entry.key_span),
                 hint: unknown_keys::hint(mapping, &entry.key.text),
             })
             .collect();
         let name = name?;
         Some(PackageManifest {
-            source: Arc::clone(self.source),
+            source: Arc::clone(self.nodes.source()),
             format: format?,
             kind: kind?,
             version: version?,
@@ -186,9 +132,8 @@ impl ManifestReader<'_> {
         let mut entries = entries.filter(|entry| entry.key.text == key);
         if let Some(entry) = entries.find(|entry| !entry.value.is_nothing()) {
             let message = format!("`{key}` has no meaning in a package of format Heat.HOT");
-            let location = self.location(entry.key_span);
-            self.diagnostics
-                .push(Diagnostic::warning(Code::UnknownKey, message).at(location));
+            self.nodes
+                .warning_of(Code::UnknownKey, message, entry.key_span);
         }
     }
 
@@ -199,32 +144,26 @@ impl ManifestReader<'_> {
         };
         let scalar = self.name_text(node, "`FullName`")?;
         match PackageName::parse_own(&scalar.text) {
-            Ok(value) => Some(Located {
-                value,
-                location: self.location(node.span),
-            }),
+            Ok(name) => Some(self.nodes.located(name, node.span)),
             Err(error) => {
                 let message = format!("`FullName` is not a name: {error}");
-                self.error(Code::Name, message, node.span);
-                self.hint_at_name(&scalar.text);
+                let finding = self.nodes.error_of(Code::Name, message, node.span);
+                finding.hints.extend(similar_name(&scalar.text));
                 None
             }
         }
     }
 
     fn format(&mut self, mapping: &Mapping) -> Option<Format> {
-        let Some(node) = mapping.get("Format").filter(|node| !node.is_null()) else {
+        let Some(node) = mapping.present("Format") else {
             return Some(Format::default());
         };
-        let Some(scalar) = node.as_scalar() else {
-            let message = format!("`Format` must be text, not {}", node.kind());
-            self.error(Code::Field, message, node.span);
-            return None;
-        };
+        let scalar = self.nodes.text(node, "`Format`")?;
         match Format::parse(&scalar.text, &self.options.formats) {
             Ok(format) => Some(format),
             Err(error) => {
-                self.error(Code::Format, error.to_string(), node.span);
+                self.nodes
+                    .error_of(Code::Format, error.to_string(), node.span);
                 None
             }
         }
@@ -236,18 +175,9 @@ impl ManifestReader<'_> {
             self.missing_key(mapping, "Type", message, beginning);
             return None;
         };
-        match node.as_scalar().map(|scalar| scalar.text.as_str()) {
-            Some("Application") => Some(PackageKind::Application),
-            Some("Library") => Some(PackageKind::Library),
-            _ => {
-                self.error(
-                    Code::Field,
-                    "`Type` must be `Application` or `Library`",
-                    node.span,
-                );
-                None
-            }
-        }
+        let application = ("Application", PackageKind::Application);
+        let words = [application, ("Library", PackageKind::Library)];
+        self.nodes.word(node, "`Type`", words)
     }
 
     fn version(&mut self, mapping: &Mapping) -> Option<Version> {
@@ -255,33 +185,29 @@ impl ManifestReader<'_> {
             return Some(Version::ZERO);
         };
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("`Version` must be text, not {}", node.kind());
-            self.error(Code::Version, message, node.span);
+            self.nodes
+                .wrong_kind_of(Code::Version, "`Version`", "text", node);
             return None;
         };
         if scalar.is_null() || scalar.text.is_empty() {
-            let location = self.location(node.span);
-            self.diagnostics.push(
-                Diagnostic::error(Code::Version, "`Version` is empty")
-                    .at(location)
-                    .hint("leave the key out for 0.0.0"),
-            );
+            self.nodes
+                .error_of(Code::Version, "`Version` is empty", node.span)
+                .add_hint("leave the key out for 0.0.0");
             return None;
         }
         match Version::parse(&scalar.text) {
             Ok(version) => Some(version),
             Err(error) => {
-                let location = self.location(node.span);
-                let mut diagnostic =
-                    Diagnostic::error(Code::Version, error.to_string()).at(location);
+                let finding = self
+                    .nodes
+                    .error_of(Code::Version, error.to_string(), node.span);
                 if let Some(nearest) = &error.nearest {
-                    diagnostic = diagnostic.hint(format!("the nearest version is {nearest}"));
+                    finding.add_hint(format!("the nearest version is {nearest}"));
                 } else if Spec::parse(&scalar.text).is_ok() {
-                    diagnostic = diagnostic.hint(
+                    finding.add_hint(
                         "a release has one version, such as 1.0.0; specs are for what it requires",
                     );
                 }
-                self.diagnostics.push(diagnostic);
                 None
             }
         }
@@ -293,22 +219,20 @@ impl ManifestReader<'_> {
         mapping: &'node Mapping,
         key: &str,
     ) -> Option<&'node Mapping> {
-        let node = mapping.get(key).filter(|node| !node.is_null())?;
+        let node = mapping.present(key)?;
         let found = node.as_mapping();
         if found.is_none() {
-            let message = format!("`{key}` must be a mapping, not {}", node.kind());
-            self.error(Code::Field, message, node.span);
-            let known = self.diagnostics.last().map_or(0, |last| last.hints.len());
-            self.hint_at_mapping(node);
-            let last = self.diagnostics.last_mut();
-            if let (Some(last), Some(scalar)) = (last, node.as_scalar())
-                && last.hints.len() == known
+            let finding = self
+                .nodes
+                .wrong_kind(&format!("`{key}`"), "a mapping", node);
+            if let Some(scalar) = node.as_scalar()
+                && finding.hints.is_empty()
                 && PackageName::is_name(&scalar.text)
             {
                 let value = if key == "Require" { "\"*\"" } else { "FILE" };
                 let entry = format!("{}: {value}", Escaped::shortened(&scalar.text));
                 let hint = format!("write `{entry}` on the next line, indented by two spaces");
-                last.hints.push(hint);
+                finding.add_hint(hint);
             }
         }
         found
@@ -321,18 +245,12 @@ impl ManifestReader<'_> {
         };
         let mut listed = Vec::with_capacity(entries.entries.len());
         for entry in &entries.entries {
-            let name = self.key_name(entry, what, ClassName::parse);
+            let name = self.key_name(entry, what, ClassName::parse, |_| None);
             let file = self.path(&entry.value);
             if let (Some(name), Some(file)) = (name, file) {
                 listed.push(ClassEntry {
-                    name: Located {
-                        value: name,
-                        location: self.location(entry.key_span),
-                    },
-                    file: Located {
-                        value: file,
-                        location: self.location(entry.value.span),
-                    },
+                    name: self.nodes.located(name, entry.key_span),
+                    file,
                 });
             }
         }
@@ -346,9 +264,8 @@ impl ManifestReader<'_> {
         };
         let mut implements = Vec::with_capacity(entries.entries.len());
         for entry in &entries.entries {
-            let class = self.key_name(entry, "a class name", ClassName::parse);
-            let listed = entry.value.as_sequence();
-            let listed = listed.unwrap_or(std::slice::from_ref(&entry.value));
+            let class = self.key_name(entry, "a class name", ClassName::parse, |_| None);
+            let listed = entry.value.items_or_self();
             let mut interfaces: Vec<Located<ClassName>> = Vec::with_capacity(listed.len());
             let mut seen = HashSet::with_capacity(listed.len());
             for node in listed {
@@ -356,26 +273,22 @@ impl ManifestReader<'_> {
                     continue;
                 };
                 match ClassName::parse(&scalar.text) {
-                    Ok(name) if seen.insert(name.clone()) => interfaces.push(Located {
-                        value: name,
-                        location: self.location(node.span),
-                    }),
+                    Ok(name) if seen.insert(name.clone()) => {
+                        interfaces.push(self.nodes.located(name, node.span));
+                    }
                     Ok(name) => {
                         let message = format!("`{name}` is implemented twice");
-                        self.error(Code::Field, message, node.span);
+                        self.nodes.error(message, node.span);
                     }
                     Err(error) => {
                         let message = format!("this is not the name of an interface: {error}");
-                        self.error(Code::Name, message, node.span);
+                        self.nodes.error_of(Code::Name, message, node.span);
                     }
                 }
             }
             if let Some(class) = class {
                 implements.push(Implementation {
-                    class: Located {
-                        value: class,
-                        location: self.location(entry.key_span),
-                    },
+                    class: self.nodes.located(class, entry.key_span),
                     interfaces,
                 });
             }
@@ -384,24 +297,19 @@ impl ManifestReader<'_> {
     }
 
     fn optional_path(&mut self, mapping: &Mapping, key: &str) -> Option<Located<PackagePath>> {
-        let node = mapping.get(key).filter(|node| !node.is_null())?;
-        let value = self.path(node)?;
-        Some(Located {
-            value,
-            location: self.location(node.span),
-        })
+        self.path(mapping.present(key)?)
     }
 
-    fn path(&mut self, node: &Node) -> Option<PackagePath> {
+    fn path(&mut self, node: &Node) -> Option<Located<PackagePath>> {
         let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_null()) else {
-            let message = format!("expected a path, not {}", node.kind());
-            self.error(Code::Path, message, node.span);
+            self.nodes.wrong_kind_of(Code::Path, "a path", "text", node);
             return None;
         };
         match PackagePath::parse(&scalar.text) {
-            Ok(path) => Some(path),
+            Ok(path) => Some(self.nodes.located(path, node.span)),
             Err(error) => {
-                self.error(Code::Path, error.to_string(), node.span);
+                self.nodes
+                    .error_of(Code::Path, error.to_string(), node.span);
                 None
             }
         }
@@ -417,40 +325,25 @@ impl ManifestReader<'_> {
             Some(scalar) if !scalar.is_mistakable() => Some(scalar),
             Some(scalar) => {
                 let text = Escaped::shortened(&scalar.text);
-                let location = self.location(node.span);
-                self.diagnostics.push(
-                    Diagnostic::error(Code::Name, format!("YAML does not read `{text}` as text"))
-                        .label(location, format!("{what} is expected"))
-                        .hint(format!("write \"{text}\"")),
-                );
+                let location = self.nodes.location(node.span);
+                let message = format!("YAML does not read `{text}` as text");
+                let finding = Diagnostic::error(Code::Name, message)
+                    .label(location, format!("{what} is expected"))
+                    .hint(format!("write \"{text}\""));
+                self.nodes.report(finding);
                 None
             }
             None => {
-                self.error(
-                    Code::Field,
-                    format!("{what} must be text, not {}", node.kind()),
-                    node.span,
-                );
+                self.nodes.wrong_kind(what, "text", node);
                 None
             }
         }
     }
 
     pub(super) fn text(&mut self, mapping: &Mapping, key: &str) -> Option<String> {
-        let node = mapping.get(key)?;
-        if node.is_null() {
-            return None;
-        }
-        if let Some(scalar) = node.as_scalar() {
-            self.shown_text(scalar, key, node.span)
-        } else {
-            self.error(
-                Code::Field,
-                format!("`{key}` must be text, not {}", node.kind()),
-                node.span,
-            );
-            None
-        }
+        let node = mapping.present(key)?;
+        let scalar = self.nodes.text(node, &format!("`{key}`"))?;
+        self.shown_text(scalar, key, node.span)
     }
 
     /// Text for people: any number of lines without characters that act on a terminal.
@@ -460,19 +353,17 @@ impl ManifestReader<'_> {
                 "`{key}` contains the character `{}`",
                 Escaped::from_char(character)
             );
-            self.error(Code::Encoding, message, span);
+            self.nodes.error_of(Code::Encoding, message, span);
             return None;
         }
         Some(scalar.text.clone())
     }
 
     pub(super) fn tags(&mut self, mapping: &Mapping) -> Vec<String> {
-        let Some(node) = mapping.get("Tags").filter(|node| !node.is_null()) else {
+        let Some(node) = mapping.present("Tags") else {
             return Vec::new();
         };
-        let Some(items) = node.as_sequence() else {
-            let message = format!("`Tags` must be a list, not {}", node.kind());
-            self.error(Code::Field, message, node.span);
+        let Some(items) = self.nodes.list(node, "`Tags`", "a list") else {
             return Vec::new();
         };
         let mut tags = Vec::with_capacity(items.len());
@@ -480,19 +371,20 @@ impl ManifestReader<'_> {
             if let Some(scalar) = item.as_scalar() {
                 tags.extend(self.shown_text(scalar, "Tags", item.span));
             } else {
-                let message = format!("a tag must be text, not {}", item.kind());
-                self.error(Code::Field, message, item.span);
+                self.nodes.wrong_kind("a tag", "text", item);
             }
         }
         tags
     }
 
-    /// The key of an entry as a name; `what` is the kind of name in messages, with its article.
+    /// The key of an entry as a name; `what` is the kind of name in messages, with its article. `hint` is about a key
+    /// that is none.
     pub(super) fn key_name<Name>(
         &mut self,
         entry: &Entry,
         what: &str,
         parse: impl FnOnce(&str) -> Result<Name, NameError>,
+        hint: impl FnOnce(&str) -> Option<String>,
     ) -> Option<Name> {
         let key = Node {
             span: entry.key_span,
@@ -502,9 +394,17 @@ impl ManifestReader<'_> {
         match parse(&scalar.text) {
             Ok(name) => Some(name),
             Err(error) => {
-                self.error(Code::Name, format!("this is not {what}: {error}"), key.span);
+                let message = format!("this is not {what}: {error}");
+                let finding = self.nodes.error_of(Code::Name, message, key.span);
+                finding.hints.extend(hint(&scalar.text));
                 None
             }
         }
     }
+}
+
+/// A hint with the name that was probably intended.
+pub(super) fn similar_name(text: &str) -> Option<String> {
+    let name = nearest_name(text)?;
+    Some(format!("write `{name}`"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::reader::ManifestReader;
+use super::reader::{ManifestReader, similar_name};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span};
 use crate::document::{Mapping, Node, Scalar, Style, unquoted_spec};
 use crate::name::PackageName;
@@ -29,32 +29,24 @@ impl ManifestReader<'_> {
         };
         let limit = self.options.limits.requirements;
         if let Some(beyond) = entries.entries.get(limit) {
-            let location = self.location(beyond.key_span);
-            self.diagnostics
-                .push(Limits::exceeded("requirements", limit).at(location));
+            let location = self.nodes.location(beyond.key_span);
+            self.nodes
+                .report(Limits::exceeded("requirements", limit).at(location));
             return Vec::new();
         }
         let mut requirements: Vec<Requirement> = Vec::with_capacity(entries.entries.len());
         let mut folded: HashMap<String, Span> = HashMap::new();
         for entry in &entries.entries {
-            let package = self.key_name(entry, "a package name", PackageName::parse);
-            if let (None, Some(hint)) = (&package, as_entry(&entry.key.text))
-                && let Some(error) = self.diagnostics.last_mut()
-            {
-                error.hints.push(hint);
-            } else if package.is_none() {
-                self.hint_at_name(&entry.key.text);
-            }
+            let hint = |key: &str| as_entry(key).or_else(|| similar_name(key));
+            let package = self.key_name(entry, "a package name", PackageName::parse, hint);
             let spec = self.spec(&entry.value);
             let (Some(package), Some(spec)) = (package, spec) else {
                 continue;
             };
             if own.is_some_and(|own| own.value == package) {
-                self.error(
-                    Code::SelfRequirement,
-                    format!("`{package}` requires itself"),
-                    entry.key_span,
-                );
+                let message = format!("`{package}` requires itself");
+                self.nodes
+                    .error_of(Code::SelfRequirement, message, entry.key_span);
                 continue;
             }
             let first = *folded
@@ -65,15 +57,15 @@ impl ManifestReader<'_> {
                     Code::DuplicateKey,
                     format!("`{package}` is required twice, spelled differently"),
                 )
-                .label(self.location(entry.key_span), "again here")
-                .label(self.location(first), "first here");
-                self.diagnostics.push(diagnostic);
+                .label(self.nodes.location(entry.key_span), "again here")
+                .label(self.nodes.location(first), "first here");
+                self.nodes.report(diagnostic);
                 continue;
             }
             requirements.push(Requirement {
                 package,
                 spec,
-                location: Some(self.location(entry.key_span)),
+                location: Some(self.nodes.location(entry.key_span)),
             });
         }
         requirements
@@ -82,7 +74,7 @@ impl ManifestReader<'_> {
     /// The error for a spec that YAML reads as a block of text. An unquoted `>1` begins one, usually an empty
     /// one. If the block has text, that is the intended spec.
     fn block_of_text(&self, scalar: &Scalar, span: Span) -> Diagnostic {
-        let text = self.source.text();
+        let text = self.nodes.source().text();
         // The span may cover the text of the block alone.
         let before = text[..span.start].trim_end_matches([' ', '\n', '\r']);
         let rest = text[span.start..].strip_prefix(['>', '|']).unwrap_or("?");
@@ -101,7 +93,7 @@ impl ManifestReader<'_> {
         let start = line + line_text.len() - value.len();
         let value = value.split(" #").next().unwrap_or(value).trim_end();
         let end = start + value.len();
-        let location = self.location(Span { start, end });
+        let location = self.nodes.location(Span { start, end });
         let written = scalar.text.trim();
         if written.is_empty() && Spec::parse(value).is_ok() {
             return unquoted_spec(value, location);
@@ -117,15 +109,14 @@ impl ManifestReader<'_> {
 
     fn spec(&mut self, node: &Node) -> Option<Spec> {
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("a spec must be text, not {}", node.kind());
-            let finding = Diagnostic::error(Code::Spec, message).at(self.location(node.span));
-            self.diagnostics
-                .push(finding.hint("write the spec itself in quotes, such as \">=1.2,<2\""));
+            self.nodes
+                .wrong_kind_of(Code::Spec, "a spec", "text", node)
+                .add_hint("write the spec itself in quotes, such as \">=1.2,<2\"");
             return None;
         };
         if scalar.style == Style::Block {
             let diagnostic = self.block_of_text(scalar, node.span);
-            self.diagnostics.push(diagnostic);
+            self.nodes.report(diagnostic);
             return None;
         }
         if scalar.is_null() {
@@ -134,12 +125,12 @@ impl ManifestReader<'_> {
         match Spec::parse(&scalar.text) {
             Ok(spec) => Some(spec),
             Err(error) => {
-                let location = self.location(node.span);
-                let mut diagnostic = Diagnostic::error(Code::Spec, error.to_string()).at(location);
+                let finding = self
+                    .nodes
+                    .error_of(Code::Spec, error.to_string(), node.span);
                 if let Some(suggestion) = &error.suggestion {
-                    diagnostic = diagnostic.hint(format!("write \"{suggestion}\""));
+                    finding.add_hint(format!("write \"{suggestion}\""));
                 }
-                self.diagnostics.push(diagnostic);
                 None
             }
         }

@@ -8,7 +8,7 @@ use crate::document::Mapping;
 #[cfg(feature = "packages")]
 use crate::name::PackageName;
 #[cfg(feature = "packages")]
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 
 /// The keys of other package systems, in lower case and without `-` and `_`, each with that of a manifest.
 #[cfg(feature = "packages")]
@@ -82,5 +82,5 @@ pub(super) fn hint(manifest: &Mapping, unknown: &str) -> Option<String> {
             "indent it by two spaces to make it a part of `{list}`"
         ));
     }
-    similar_key(unknown).map(|similar| format!("did you mean `{similar}`?"))
+    similar_key(unknown).map(did_you_mean)
 }

@@ -255,13 +255,14 @@ fn facts_are_values_by_key() {
     assert_eq!(
         read("- os\n"),
         Err(vec![
-            "facts:1:1: error[PK0007]: facts must be a mapping".to_owned()
+            "facts:1:1: error[PK0007]: a file of facts must be a mapping, not a list".to_owned()
         ])
     );
     assert_eq!(
         read("os: {a: b}\n"),
         Err(vec![
-            "facts:1:5: error[PK0007]: a fact must be text, or a list of texts".to_owned()
+            "facts:1:5: error[PK0007]: a fact must be text or a list of texts, not a mapping"
+                .to_owned()
         ])
     );
 }

@@ -11,16 +11,15 @@
 //! ```
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use pkgres_manifest::document::{Entry, Mapping, Node, read_yaml};
-use pkgres_manifest::{Limits, most_similar};
+use pkgres_manifest::Limits;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, Span};
+use pkgres_manifest::document::{Mapping, Node, NodeReader, read_yaml};
 
 use super::location::TargetLocation;
 
-/// The keys of an inventory.
-const INVENTORY_KEYS: [&str; 1] = ["targets"];
+/// The hint about an unknown key of an inventory, which has one.
+const HOW_TO_LIST: &str = "list the machines below `targets`, such as `- local:`";
 
 /// The keys of a machine.
 const TARGET_KEYS: [&str; 5] = ["arguments", "facts", "model", "name", "target"];
@@ -74,66 +73,42 @@ impl Inventory {
     /// ```
     pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Self> {
         let read = read_yaml(name, bytes, "inventory", limits).into_result();
-        let ((source, document), findings) = match read {
+        let ((source, document), mut findings) = match read {
             Ok(read) => read,
             Err(findings) => return Parsed::new(None, findings),
         };
-        let mut reader = InventoryReader {
-            source: &source,
-            findings,
-        };
+        let mut reader = InventoryReader(NodeReader::new(&source, Code::Field));
         let inventory = match &document {
             Some(document) => reader.inventory(document),
             None => reader.fail("the inventory is empty", Span::default()),
         };
-        Parsed::new(inventory, reader.findings)
+        findings.extend(reader.0.into_findings());
+        Parsed::new(inventory, findings)
     }
 }
 
-struct InventoryReader<'source> {
-    source: &'source Arc<SourceText>,
-    findings: Vec<Diagnostic>,
-}
+struct InventoryReader<'source>(NodeReader<'source>);
 
 impl InventoryReader<'_> {
     fn fail<T>(&mut self, message: impl Into<String>, span: Span) -> Option<T> {
-        let location = Location::new(self.source, span);
-        let finding = Diagnostic::error(Code::Field, message).at(location);
-        self.findings.push(finding);
+        self.0.error(message, span);
         None
     }
 
-    fn unknown_key(&mut self, entry: &Entry, owner: &str, known: &[&str]) {
-        let key = Escaped::shortened(&entry.key.text);
-        let location = Location::new(self.source, entry.key_span);
-        let message = format!("unknown key `{key}` in {owner}");
-        let finding = Diagnostic::error(Code::Field, message).at(location);
-        let similar = most_similar(&entry.key.text, known.iter().copied());
-        self.findings.push(match similar {
-            None if known == INVENTORY_KEYS => {
-                finding.hint("list the machines below `targets`, such as `- local:`")
-            }
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-            None => {
-                let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-                finding.hint(format!("the keys of {owner} are {}", known.join(", ")))
-            }
-        });
-    }
-
     fn inventory(&mut self, document: &Node) -> Option<Inventory> {
+        let expected = "a mapping with the key `targets`";
         let Some(mapping) = document.as_mapping() else {
-            let message = "an inventory is a mapping with the key `targets`";
-            return self.fail(message, document.span);
+            self.0.wrong_kind("an inventory", expected, document);
+            return None;
         };
         let mut inventory = Inventory::default();
         for entry in &mapping.entries {
-            match (entry.key.text.as_str(), entry.value.as_sequence()) {
-                ("targets", Some(items)) => inventory.targets = self.targets(items),
-                ("targets", None) => {
-                    self.fail::<()>("`targets` is a list of machines", entry.value.span);
-                }
-                _ => self.unknown_key(entry, "an inventory", &INVENTORY_KEYS),
+            if entry.key.text == "targets" {
+                let items = self.0.list(&entry.value, "`targets`", "a list of machines");
+                inventory.targets = items.map_or_else(Vec::new, |items| self.targets(items));
+            } else {
+                let finding = self.0.unknown_key(entry, &["targets"], "an inventory");
+                finding.hints = vec![HOW_TO_LIST.to_owned()];
             }
         }
         Some(inventory)
@@ -146,13 +121,13 @@ impl InventoryReader<'_> {
             let Some((target, span)) = self.target(item) else {
                 continue;
             };
-            let location = Location::new(self.source, span);
+            let location = self.0.location(span);
             if let Some(first) = places.get(&target.name) {
                 let name = Escaped::shortened(&target.name);
                 let message = format!("two machines have the name `{name}`");
                 let finding = Diagnostic::error(Code::Field, message).at(location);
                 let finding = finding.label(first.clone(), "the first one");
-                self.findings.push(finding);
+                self.0.report(finding);
                 continue;
             }
             places.insert(target.name.clone(), location);
@@ -175,9 +150,9 @@ impl InventoryReader<'_> {
             return Some((target, item.span));
         }
         let Some(mapping) = item.as_mapping() else {
-            let message =
-                "a machine is a text such as `ssh://root@web1`, or a mapping with the key `target`";
-            return self.fail(message, item.span);
+            let expected = "text such as `ssh://root@web1`, or a mapping with the key `target`";
+            self.0.wrong_kind("a machine", expected, item);
+            return None;
         };
         self.described(mapping, item.span)
     }
@@ -194,7 +169,10 @@ impl InventoryReader<'_> {
                 "model" => model = Some(self.text(value, "`model`")?),
                 "facts" => facts = self.facts(value)?,
                 "arguments" => arguments = self.arguments(value)?,
-                _ => self.unknown_key(entry, "a machine of an inventory", &TARGET_KEYS),
+                _ => {
+                    self.0
+                        .unknown_key(entry, &TARGET_KEYS, "a machine of an inventory");
+                }
             }
         }
         let Some((target, target_span)) = target else {
@@ -219,13 +197,10 @@ impl InventoryReader<'_> {
     }
 
     fn facts(&mut self, node: &Node) -> Option<Vec<(String, String)>> {
-        let Some(mapping) = node.as_mapping() else {
-            return self.fail("facts must be a mapping", node.span);
-        };
+        let mapping = self.0.mapping(node, "`facts`")?;
         let mut pairs = Vec::new();
         for entry in &mapping.entries {
-            let values = entry.value.as_sequence();
-            for value in values.unwrap_or(std::slice::from_ref(&entry.value)) {
+            for value in entry.value.items_or_self() {
                 let value = self.text(value, "a fact")?;
                 pairs.push((entry.key.text.clone(), value));
             }
@@ -243,9 +218,10 @@ impl InventoryReader<'_> {
     }
 
     fn arguments(&mut self, node: &Node) -> Option<Vec<InventoryArgument>> {
+        let expected = "a mapping from arguments of validations to values";
         let Some(mapping) = node.as_mapping() else {
-            let message = "`arguments` is a mapping from arguments of validations to values";
-            return self.fail(message, node.span);
+            self.0.wrong_kind("`arguments`", expected, node);
+            return None;
         };
         let mut arguments = Vec::with_capacity(mapping.entries.len());
         for entry in &mapping.entries {
@@ -253,17 +229,15 @@ impl InventoryReader<'_> {
             arguments.push(InventoryArgument {
                 name: entry.key.text.clone(),
                 value,
-                location: Location::new(self.source, entry.key_span),
+                location: self.0.location(entry.key_span),
             });
         }
         Some(arguments)
     }
 
     fn text(&mut self, node: &Node, what: &str) -> Option<String> {
-        match node.as_scalar().filter(|scalar| !scalar.is_null()) {
-            Some(scalar) => Some(scalar.text.clone()),
-            None => self.fail(format!("{what} is a text"), node.span),
-        }
+        let scalar = self.0.text(node, what)?;
+        Some(scalar.text.clone())
     }
 }
 
@@ -303,14 +277,20 @@ mod tests {
     fn mistakes_are_errors() {
         for (text, expected) in [
             ("", "the inventory is empty"),
-            ("[a]", "an inventory is a mapping with the key `targets`"),
+            (
+                "[a]",
+                "an inventory must be a mapping with the key `targets`, not a list",
+            ),
             ("hosts: []", "unknown key `hosts` in an inventory"),
-            ("targets: a", "`targets` is a list of machines"),
+            (
+                "targets: a",
+                "`targets` must be a list of machines, not a scalar",
+            ),
             (
                 "targets: [[a]]",
-                "a machine is a text such as `ssh://root@web1`, or a mapping with the key `target`",
+                "a machine must be text such as `ssh://root@web1`, or a mapping with the key `target`, not a list",
             ),
-            ("targets: [~]", "a machine is a text"),
+            ("targets: [~]", "a machine must be text, not null"),
             ("targets: [{name: a}]", "a machine has no `target`"),
             (
                 r#"targets: [{target: "local:", tags: b}]"#,
@@ -326,19 +306,19 @@ mod tests {
             ),
             (
                 r#"targets: [{target: "local:", facts: [x]}]"#,
-                "facts must be a mapping",
+                "`facts` must be a mapping, not a list",
             ),
             (
                 r#"targets: [{target: "local:", facts: {x: {y: z}}}]"#,
-                "a fact is a text",
+                "a fact must be text, not a mapping",
             ),
             (
                 r#"targets: [{target: "local:", arguments: [x]}]"#,
-                "`arguments` is a mapping from arguments of validations to values",
+                "`arguments` must be a mapping from arguments of validations to values, not a list",
             ),
             (
                 r#"targets: [{target: "local:", arguments: {x: [y]}}]"#,
-                "the value of an argument is a text",
+                "the value of an argument must be text, not a list",
             ),
         ] {
             assert_eq!(errors(text), [expected], "{text}");

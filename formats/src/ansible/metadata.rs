@@ -1,10 +1,8 @@
 //! Reads the name, version and dependencies of a collection, from the `galaxy.yml` of a source folder or the
 //! `MANIFEST.json` of an artifact.
 
-use std::sync::Arc;
-
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use pkgres_manifest::document::{Mapping, Node, read_json, read_yaml};
+use pkgres_manifest::diagnostic::{Code, Escaped, Parsed, Span};
+use pkgres_manifest::document::{Mapping, Node, NodeReader, read_json, read_yaml};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
 use super::name::{is_identifier, package_name};
@@ -48,41 +46,28 @@ pub struct CollectionManifest {
     pub about: CollectionAbout,
 }
 
-/// The findings of a document, and its text.
 struct MetadataReader<'document> {
-    source: &'document Arc<SourceText>,
-    findings: Vec<Diagnostic>,
-}
-
-impl MetadataReader<'_> {
-    fn at(&self, span: Span) -> Location {
-        Location::new(self.source, span)
-    }
-
-    fn error(&mut self, code: Code, span: Span, message: String) {
-        let finding = Diagnostic::error(code, message).at(self.at(span));
-        self.findings.push(finding);
-    }
+    nodes: NodeReader<'document>,
 }
 
 /// Reads `galaxy.yml`.
 pub fn read_galaxy_file(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<IndexRecord> {
     let read = read_yaml(name, bytes, GALAXY_FILE, limits);
-    let ((source, document), findings) = match read.into_result() {
+    let ((source, document), mut findings) = match read.into_result() {
         Ok(read) => read,
         Err(findings) => return Parsed::new(None, findings),
     };
     let mut reader = MetadataReader {
-        source: &source,
-        findings,
+        nodes: NodeReader::new(&source, Code::Field),
     };
     let record = if let Some(document) = &document {
         reader.galaxy_file(document, limits)
     } else {
-        reader.error(Code::Field, Span::default(), "the file is empty".to_owned());
+        reader.nodes.error("the file is empty", Span::default());
         None
     };
-    Parsed::new(record, reader.findings)
+    findings.extend(reader.nodes.into_findings());
+    Parsed::new(record, findings)
 }
 
 /// Reads `MANIFEST.json`.
@@ -92,61 +77,52 @@ pub fn read_collection_manifest(
     limits: &Limits,
 ) -> Parsed<CollectionManifest> {
     let read = read_json(name, bytes, COLLECTION_MANIFEST, limits);
-    let ((source, document), findings) = match read.into_result() {
+    let ((source, document), mut findings) = match read.into_result() {
         Ok(read) => read,
         Err(findings) => return Parsed::new(None, findings),
     };
     let mut reader = MetadataReader {
-        source: &source,
-        findings,
+        nodes: NodeReader::new(&source, Code::Field),
     };
     let manifest = reader.manifest(&document, limits);
-    Parsed::new(manifest, reader.findings)
+    findings.extend(reader.nodes.into_findings());
+    Parsed::new(manifest, findings)
 }
 
 impl MetadataReader<'_> {
     fn galaxy_file(&mut self, document: &Node, limits: &Limits) -> Option<IndexRecord> {
-        let mapping = self.mapping(document, "galaxy.yml")?;
-        for entry in &mapping.entries {
-            if !KEYS.contains(&entry.key.text.as_str()) {
-                let message = format!("unknown key `{}`", Escaped::shortened(&entry.key.text));
-                let finding = Diagnostic::warning(Code::Field, message).at(self.at(entry.key_span));
-                self.findings.push(finding);
-            }
-        }
+        let mapping = self.nodes.mapping(document, GALAXY_FILE)?;
+        self.nodes.warn_of_unknown_keys(mapping, &KEYS, GALAXY_FILE);
         for key in ["readme", "authors"] {
-            if mapping.get(key).is_none_or(Node::is_null) {
+            if mapping.present(key).is_none() {
                 let message =
                     format!("`{key}` is missing, and ansible-galaxy builds nothing without it");
-                let finding = Diagnostic::warning(Code::Field, message).at(self.at(document.span));
-                self.findings.push(finding);
+                self.nodes.warning(message, document.span);
             }
         }
-        let stated = |key| mapping.entry(key).filter(|entry| !entry.value.is_null());
-        if let (Some(_), Some(entry)) = (stated("build_ignore"), stated("manifest")) {
+        if mapping.present("build_ignore").is_some()
+            && let Some(entry) = mapping.entry("manifest")
+            && !entry.value.is_null()
+        {
             let message = "`manifest` and `build_ignore` exclude each other, and ansible-galaxy builds nothing with both";
-            let finding = Diagnostic::warning(Code::Field, message).at(self.at(entry.key_span));
-            self.findings.push(finding);
+            self.nodes.warning(message, entry.key_span);
         }
         self.collection(document, mapping, limits)
     }
 
     fn manifest(&mut self, document: &Node, limits: &Limits) -> Option<CollectionManifest> {
-        let mapping = self.mapping(document, "MANIFEST.json")?;
+        let mapping = self.nodes.mapping(document, COLLECTION_MANIFEST)?;
         if let Some(format) = mapping.get("format")
             && format.as_scalar().is_none_or(|format| format.text != "1")
         {
-            self.error(
-                Code::Format,
-                format.span,
-                "the format of the collection is not 1".to_owned(),
-            );
+            let message = "the format of the collection is not 1";
+            self.nodes.error_of(Code::Format, message, format.span);
         }
         let info = self.child(document, mapping, "collection_info")?;
         let list = self.child(document, mapping, "file_manifest_file")?;
-        let info_mapping = self.mapping(info, "collection_info")?;
+        let info_mapping = self.nodes.mapping(info, "`collection_info`")?;
         let record = self.collection(info, info_mapping, limits);
-        let list_mapping = self.mapping(list, "file_manifest_file")?;
+        let list_mapping = self.nodes.mapping(list, "`file_manifest_file`")?;
         let name = self.text(list, list_mapping, "name")?;
         let digest = self.text(list, list_mapping, "chksum_sha256")?;
         Some(CollectionManifest {
@@ -170,20 +146,21 @@ impl MetadataReader<'_> {
         let name = match PackageName::native(&full) {
             Ok(name) => name,
             Err(error) => {
-                self.error(Code::Name, node.span, error.to_string());
+                self.nodes
+                    .error_of(Code::Name, error.to_string(), node.span);
                 return None;
             }
         };
         let mut record = IndexRecord::new(name, version?);
         record.ecosystem = ECOSYSTEM;
-        let Some(dependencies) = mapping.get("dependencies").filter(|node| !node.is_null()) else {
+        let Some(dependencies) = mapping.present("dependencies") else {
             return Some(record);
         };
-        let dependencies = self.mapping(dependencies, "dependencies")?;
+        let dependencies = self.nodes.mapping(dependencies, "`dependencies`")?;
         if dependencies.entries.len() > limits.requirements {
-            let location = self.at(node.span);
+            let location = self.nodes.location(node.span);
             let finding = Limits::exceeded("requirements", limits.requirements).at(location);
-            self.findings.push(finding);
+            self.nodes.report(finding);
             return None;
         }
         for entry in &dependencies.entries {
@@ -193,36 +170,27 @@ impl MetadataReader<'_> {
                 Err(error) => {
                     let shown = Escaped::shortened(text);
                     let message = format!("`{shown}` is not the name of a collection: {error}");
-                    self.error(Code::Name, entry.key_span, message);
+                    self.nodes.error_of(Code::Name, message, entry.key_span);
                     continue;
                 }
             };
             if package == record.name {
                 let message = format!("{package} requires itself");
-                self.error(Code::SelfRequirement, entry.key_span, message);
+                self.nodes
+                    .error_of(Code::SelfRequirement, message, entry.key_span);
                 continue;
             }
             let range = match entry.value.as_scalar() {
                 Some(scalar) if scalar.is_null() => "*",
                 Some(scalar) => &scalar.text,
                 None => {
-                    let message = format!("the range is {}, not a text", entry.value.kind());
-                    self.error(Code::Field, entry.value.span, message);
+                    self.nodes.wrong_kind("a range", "text", &entry.value);
                     continue;
                 }
             };
-            match range::parse(range) {
-                Ok(spec) => {
-                    record = add_requirement(record, package, spec, Some(self.at(entry.key_span)));
-                }
-                Err(error) => {
-                    let mut finding = Diagnostic::error(Code::Spec, error.to_string())
-                        .at(self.at(entry.value.span));
-                    if let Some(suggestion) = error.suggestion {
-                        finding = finding.hint(format!("write `{suggestion}`"));
-                    }
-                    self.findings.push(finding);
-                }
+            if let Some(spec) = range::read(&mut self.nodes, range, entry.value.span) {
+                let location = self.nodes.location(entry.key_span);
+                record = add_requirement(record, package, spec, Some(location));
             }
         }
         Some(record)
@@ -237,12 +205,10 @@ impl MetadataReader<'_> {
         match ECOSYSTEM.version(&text) {
             Ok(version) => Some(version),
             Err(error) => {
-                let mut finding =
-                    Diagnostic::error(Code::Version, error.to_string()).at(self.at(span));
+                let finding = self.nodes.error_of(Code::Version, error.to_string(), span);
                 if let Some(nearest) = error.nearest {
-                    finding = finding.hint(format!("the nearest version is {nearest}"));
+                    finding.add_hint(format!("the nearest version is {nearest}"));
                 }
-                self.findings.push(finding);
                 None
             }
         }
@@ -255,19 +221,15 @@ impl MetadataReader<'_> {
         }
         let shown = Escaped::shortened(&text);
         let message = format!("`{shown}` is not an identifier of Python, which `{key}` has to be");
-        self.error(Code::Name, span, message);
+        self.nodes.error_of(Code::Name, message, span);
         None
     }
 
     /// The text and place of a scalar that has to be there.
     fn text(&mut self, node: &Node, mapping: &Mapping, key: &str) -> Option<(String, Span)> {
         let child = self.child(node, mapping, key)?;
-        if let Some(scalar) = child.as_scalar() {
-            return Some((scalar.text.clone(), child.span));
-        }
-        let message = format!("`{key}` is {}, not a text", child.kind());
-        self.error(Code::Field, child.span, message);
-        None
+        let scalar = self.nodes.text(child, &format!("`{key}`"))?;
+        Some((scalar.text.clone(), child.span))
     }
 
     fn child<'node>(
@@ -276,20 +238,11 @@ impl MetadataReader<'_> {
         mapping: &'node Mapping,
         key: &str,
     ) -> Option<&'node Node> {
-        let child = mapping.get(key).filter(|child| !child.is_null());
+        let child = mapping.present(key);
         if child.is_none() {
-            self.error(Code::Field, node.span, format!("`{key}` is missing"));
+            self.nodes.error(format!("`{key}` is missing"), node.span);
         }
         child
-    }
-
-    fn mapping<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Mapping> {
-        let mapping = node.as_mapping();
-        if mapping.is_none() {
-            let message = format!("{what} is {}, not a mapping", node.kind());
-            self.error(Code::Field, node.span, message);
-        }
-        mapping
     }
 }
 

@@ -9,7 +9,8 @@
 //! malformed clause, and it ignores text after the third number. Here both are errors. Spaces around operators and
 //! commas are allowed.
 
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::diagnostic::{Code, Escaped, Span};
+use pkgres_manifest::document::NodeReader;
 use pkgres_manifest::{
     MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet, range_of_other_systems,
 };
@@ -34,6 +35,19 @@ const OPERATORS: [(&str, Operator); 7] = [
     (">", Operator::Greater),
     ("<", Operator::Less),
 ];
+
+/// Reads a range of a document.
+pub(super) fn read(nodes: &mut NodeReader, text: &str, span: Span) -> Option<Spec> {
+    match parse(text) {
+        Ok(spec) => Some(spec),
+        Err(error) => {
+            let finding = nodes.error_of(Code::Spec, error.to_string(), span);
+            let suggestion = error.suggestion.map(|range| format!("write `{range}`"));
+            finding.hints.extend(suggestion);
+            None
+        }
+    }
+}
 
 /// Reads a range.
 pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {

@@ -1,10 +1,8 @@
 //! Reads `requirements.yml`: collections with ranges, and roles, which have none.
 
-use std::sync::Arc;
-
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use pkgres_manifest::document::{Entry, Mapping, Node, Style, Value, read_yaml};
-use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, most_similar, nearest_name};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed, Span};
+use pkgres_manifest::document::{Entry, Mapping, Node, NodeReader, Style, Value, read_yaml};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, nearest_name};
 
 use super::name::package_name;
 use super::range;
@@ -20,16 +18,15 @@ const KEYS: [&str; 5] = ["name", "version", "source", "type", "signatures"];
 const PLACES: [&str; 5] = ["git", "url", "file", "dir", "subdirs"];
 
 struct RequirementsReader<'document> {
-    source: &'document Arc<SourceText>,
+    nodes: NodeReader<'document>,
     record: IndexRecord,
     limits: &'document Limits,
-    findings: Vec<Diagnostic>,
 }
 
 /// Reads `requirements.yml` as the record of a root without classes. It has the name of the file.
 pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<IndexRecord> {
     let read = read_yaml(name, bytes, REQUIREMENTS_FILE, limits);
-    let ((source, document), findings) = match read.into_result() {
+    let ((source, document), mut findings) = match read.into_result() {
         Ok(read) => read,
         Err(findings) => return Parsed::new(None, findings),
     };
@@ -40,53 +37,32 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
     let mut record = IndexRecord::new(root, Version::ZERO).with_classes([]);
     record.ecosystem = ECOSYSTEM;
     let mut reader = RequirementsReader {
-        source: &source,
+        nodes: NodeReader::new(&source, Code::Field),
         record,
         limits,
-        findings,
     };
-    match document
-        .as_ref()
-        .map(|document| (&document.value, document))
-    {
-        None => {}
-        Some((Value::Sequence(roles), document)) => reader.roles(roles, document.span),
-        Some((Value::Mapping(mapping), _)) => reader.file(mapping),
-        Some((Value::Scalar(_), document)) => {
-            let message = format!(
-                "the file is {}, not a mapping with `collections`",
-                document.kind()
-            );
-            reader.error(Code::Field, document.span, message);
+    if let Some(document) = &document {
+        match &document.value {
+            Value::Sequence(roles) => reader.roles(roles, document.span),
+            Value::Mapping(mapping) => reader.file(mapping),
+            Value::Scalar(_) => {
+                let expected = "a mapping with `collections`";
+                reader.nodes.wrong_kind("the file", expected, document);
+            }
         }
     }
-    let is_read = !reader.findings.iter().any(Diagnostic::is_error);
+    let is_read = !reader.nodes.findings().iter().any(Diagnostic::is_error);
     if reader.record.requirements.is_empty() && is_read {
-        let message = "the file requires no collection".to_owned();
-        let hint = "list them under `collections`, each as `- name: NAMESPACE.NAME`";
-        reader.warning(Code::Field, Span::default(), message, Some(hint));
+        reader
+            .nodes
+            .warning("the file requires no collection", Span::default())
+            .add_hint("list them under `collections`, each as `- name: NAMESPACE.NAME`");
     }
-    Parsed::new(Some(reader.record), reader.findings)
+    findings.extend(reader.nodes.into_findings());
+    Parsed::new(Some(reader.record), findings)
 }
 
 impl RequirementsReader<'_> {
-    fn at(&self, span: Span) -> Location {
-        Location::new(self.source, span)
-    }
-
-    fn error(&mut self, code: Code, span: Span, message: String) {
-        let finding = Diagnostic::error(code, message).at(self.at(span));
-        self.findings.push(finding);
-    }
-
-    fn warning(&mut self, code: Code, span: Span, message: String, hint: Option<&str>) {
-        let mut finding = Diagnostic::warning(code, message).at(self.at(span));
-        if let Some(hint) = hint {
-            finding = finding.hint(hint);
-        }
-        self.findings.push(finding);
-    }
-
     fn file(&mut self, mapping: &Mapping) {
         for entry in &mapping.entries {
             match (entry.key.text.as_str(), &entry.value.value) {
@@ -95,7 +71,8 @@ impl RequirementsReader<'_> {
                 ("collections", Value::Sequence(collections)) => {
                     if collections.len() > self.limits.requirements {
                         let limit = Limits::exceeded("requirements", self.limits.requirements);
-                        self.findings.push(limit.at(self.at(entry.key_span)));
+                        self.nodes
+                            .report(limit.at(self.nodes.location(entry.key_span)));
                         return;
                     }
                     for collection in collections {
@@ -103,21 +80,12 @@ impl RequirementsReader<'_> {
                     }
                 }
                 (key @ ("roles" | "collections"), _) => {
-                    let message = format!("`{key}` is {}, not a list", entry.value.kind());
-                    self.error(Code::Field, entry.value.span, message);
+                    let what = format!("`{key}`");
+                    self.nodes.wrong_kind(&what, "a list", &entry.value);
                 }
-                (key, _) => {
-                    let shown = Escaped::shortened(key);
-                    let message = format!(
-                        "unknown key `{shown}`; a requirements file has `collections` and `roles`"
-                    );
-                    let finding =
-                        Diagnostic::error(Code::Field, message).at(self.at(entry.key_span));
-                    self.findings
-                        .push(match most_similar(key, ["collections", "roles"]) {
-                            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-                            None => finding,
-                        });
+                _ => {
+                    let known = ["collections", "roles"];
+                    self.nodes.unknown_key(entry, &known, REQUIREMENTS_FILE);
                 }
             }
         }
@@ -137,7 +105,7 @@ impl RequirementsReader<'_> {
             "{count} {verb} not locked, because roles have no ranges: {}",
             names.join(", ")
         );
-        self.warning(Code::Field, span, message, None);
+        self.nodes.warning(message, span);
     }
 
     fn collection(&mut self, node: &Node) {
@@ -150,37 +118,29 @@ impl RequirementsReader<'_> {
                             "`{}` is not the name of a collection: a range after a colon is read on command lines only",
                             Escaped::shortened(text)
                         );
-                        let finding = Diagnostic::error(Code::Name, message);
-                        let finding = finding.at(self.at(node.span));
                         let range = range.trim();
                         let is_right = package_name(name).is_ok() && range::parse(range).is_ok();
-                        self.findings.push(if is_right {
-                            finding.hint(format!("write `name: {name}` and `version: \"{range}\"`"))
-                        } else {
-                            finding
-                        });
+                        let finding = self.nodes.error_of(Code::Name, message, node.span);
+                        if is_right {
+                            finding.add_hint(format!(
+                                "write `name: {name}` and `version: \"{range}\"`"
+                            ));
+                        }
                     }
                     _ => self.requirement(text, node.span, None, ("*", node.span)),
                 }
             }
             Value::Mapping(mapping) => self.entry(node, mapping),
             Value::Sequence(_) => {
-                let message = "a collection is a name or a mapping, not a list".to_owned();
-                self.error(Code::Field, node.span, message);
+                self.nodes
+                    .wrong_kind("a collection", "a name or a mapping", node);
             }
         }
     }
 
     fn entry(&mut self, node: &Node, mapping: &Mapping) {
-        for entry in &mapping.entries {
-            if !KEYS.contains(&entry.key.text.as_str()) {
-                let key = entry.key.text.as_str();
-                let message = format!("unknown key `{}`", Escaped::shortened(key));
-                let hint = most_similar(key, KEYS.iter().copied())
-                    .map(|similar| format!("did you mean `{similar}`?"));
-                self.warning(Code::Field, entry.key_span, message, hint.as_deref());
-            }
-        }
+        self.nodes
+            .warn_of_unknown_keys(mapping, &KEYS, "a collection");
         let kind = self.text(mapping, "type");
         let kind = kind.as_ref().map(|(kind, span)| (kind.as_str(), *span));
         let Some(name) = self.text(mapping, "name") else {
@@ -188,25 +148,25 @@ impl RequirementsReader<'_> {
             let has_place = kind.is_some_and(|(kind, _)| PLACES.contains(&kind));
             match self.text(mapping, "source").filter(|_| has_place) {
                 Some((source, span)) => self.requirement(&source, span, kind, ("*", span)),
-                None => self.error(Code::Field, node.span, "`name` is missing".to_owned()),
+                None => {
+                    self.nodes.error("`name` is missing", node.span);
+                }
             }
             return;
         };
         if let Some(entry) = present(mapping, "signatures") {
             let message =
-                "signatures are not checked; the lockfile has the SHA-256 of each artifact"
-                    .to_owned();
-            self.warning(Code::Field, entry.key_span, message, None);
+                "signatures are not checked; the lockfile has the SHA-256 of each artifact";
+            self.nodes.warning(message, entry.key_span);
         }
         if let Some(entry) = present(mapping, "source")
             && kind.is_none_or(|(kind, _)| kind == "galaxy")
         {
             let message =
-                "`source` has no effect: collections come from the registries of the project"
-                    .to_owned();
+                "`source` has no effect: collections come from the registries of the project";
             let hint =
                 "`--registry galaxy:URL`, or `namespaces` in pkgres.toml, binds names to a server";
-            self.warning(Code::Field, entry.key_span, message, Some(hint));
+            self.nodes.warning(message, entry.key_span).add_hint(hint);
         }
         let version = self.text(mapping, "version");
         self.number_as_version(mapping);
@@ -231,8 +191,9 @@ impl RequirementsReader<'_> {
         if read != scalar.text {
             let text = Escaped::shortened(&scalar.text);
             let message = format!("without quotes, ansible-galaxy reads `{text}` as {read}");
-            let hint = format!("write `version: \"{text}\"`");
-            self.warning(Code::Spec, entry.value.span, message, Some(&hint));
+            self.nodes
+                .warning_of(Code::Spec, message, entry.value.span)
+                .add_hint(format!("write `version: \"{text}\"`"));
         }
     }
 
@@ -258,7 +219,7 @@ impl RequirementsReader<'_> {
             "file" | "dir" | "subdirs" => Some("a path on this machine means nothing elsewhere"),
             other => {
                 let message = format!("`{}` is not a type of source", Escaped::shortened(other));
-                self.error(Code::Field, kind_span, message);
+                self.nodes.error(message, kind_span);
                 return;
             }
         };
@@ -273,52 +234,34 @@ impl RequirementsReader<'_> {
                     "put its artifact into a folder, name that with `--registry dir:PATH`, and require the collection by name"
                 }
             };
-            let finding = Diagnostic::error(Code::Field, message)
-                .at(self.at(span))
-                .hint(hint);
-            self.findings.push(finding);
+            self.nodes.error(message, span).add_hint(hint);
             return;
         }
         let package = match package_name(name) {
             Ok(package) => package,
             Err(error) => {
                 let message = format!("`{shown}` is not the name of a collection: {error}");
-                let finding = Diagnostic::error(Code::Name, message).at(self.at(span));
-                self.findings.push(match meant(name) {
-                    Some(meant) => finding.hint(format!("write {meant}")),
-                    None => finding,
-                });
+                let hint = meant(name).map(|meant| format!("write {meant}"));
+                let finding = self.nodes.error_of(Code::Name, message, span);
+                finding.hints.extend(hint);
                 return;
             }
         };
-        match range::parse(range) {
-            Ok(spec) => {
-                let record = std::mem::replace(
-                    &mut self.record,
-                    IndexRecord::new(package.clone(), Version::ZERO),
-                );
-                self.record = add_requirement(record, package, spec, Some(self.at(span)));
-            }
-            Err(error) => {
-                let place = self.at(range_span);
-                let mut finding = Diagnostic::error(Code::Spec, error.to_string()).at(place);
-                if let Some(suggestion) = error.suggestion {
-                    finding = finding.hint(format!("write `{suggestion}`"));
-                }
-                self.findings.push(finding);
-            }
+        if let Some(spec) = range::read(&mut self.nodes, range, range_span) {
+            let record = std::mem::replace(
+                &mut self.record,
+                IndexRecord::new(package.clone(), Version::ZERO),
+            );
+            let location = self.nodes.location(span);
+            self.record = add_requirement(record, package, spec, Some(location));
         }
     }
 
     /// The text and place of a scalar, if it is there.
     fn text(&mut self, mapping: &Mapping, key: &str) -> Option<(String, Span)> {
-        let value = &present(mapping, key)?.value;
-        if let Some(scalar) = value.as_scalar() {
-            return Some((scalar.text.clone(), value.span));
-        }
-        let message = format!("`{key}` is {}, not a text", value.kind());
-        self.error(Code::Field, value.span, message);
-        None
+        let value = mapping.present(key)?;
+        let scalar = self.nodes.text(value, &format!("`{key}`"))?;
+        Some((scalar.text.clone(), value.span))
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt;
 
 use crate::diagnostic::Located;
 #[cfg(feature = "packages")]
-use crate::diagnostic::{Code, Diagnostic, Location, Parsed};
+use crate::diagnostic::{Code, Parsed};
 #[cfg(feature = "packages")]
-use crate::document::read_yaml;
+use crate::document::{NodeReader, read_yaml};
 #[cfg(feature = "packages")]
 use crate::read_options::Limits;
 
@@ -55,30 +55,22 @@ impl Facts {
             Err(findings) => return Parsed::new(None, findings),
         };
         let mut facts = Self::default();
-        let mut error = |message: &str, span| {
-            let location = Location::new(&source, span);
-            diagnostics.push(Diagnostic::error(Code::Field, message).at(location));
-        };
-        let document = document.filter(|document| !document.is_null());
-        match document
+        let mut reader = NodeReader::new(&source, Code::Field);
+        let mapping = document
             .as_ref()
-            .map(|document| (document, document.as_mapping()))
-        {
-            None => {}
-            Some((document, None)) => error("facts must be a mapping", document.span),
-            Some((_, Some(mapping))) => {
-                for entry in &mapping.entries {
-                    let values = entry.value.as_sequence();
-                    for value in values.unwrap_or(std::slice::from_ref(&entry.value)) {
-                        match value.as_scalar() {
-                            Some(scalar) if scalar.is_null() => {}
-                            Some(scalar) => facts.add(&entry.key.text, &scalar.text),
-                            None => error("a fact must be text, or a list of texts", value.span),
-                        }
+            .and_then(|document| reader.mapping_or_null(document, "a file of facts"));
+        for entry in mapping.map_or(&[][..], |mapping| &mapping.entries) {
+            for value in entry.value.items_or_self() {
+                if let Some(scalar) = value.as_scalar() {
+                    if !scalar.is_null() {
+                        facts.add(&entry.key.text, &scalar.text);
                     }
+                } else {
+                    reader.wrong_kind("a fact", "text or a list of texts", value);
                 }
             }
         }
+        diagnostics.extend(reader.into_findings());
         Parsed::new(Some(facts), diagnostics)
     }
 

@@ -255,7 +255,7 @@ fn facts_are_values_by_key() {
     assert_eq!(
         read("- os\n"),
         Err(vec![
-            "facts:1:1: error[PK0007]: a file of facts must be a mapping, not a list".to_owned()
+            "facts:1:1: error[PK0007]: a file of facts must be a mapping, not a list; hint: write `os:` instead of a list item".to_owned()
         ])
     );
     assert_eq!(

@@ -74,7 +74,7 @@ impl CheckedLocks {
     /// read again, as with index files. Links are not followed.
     pub fn content(&self, path: &Path, limits: &Limits) -> Option<LockContent> {
         let file = open_file(path, limits.lock_bytes, Follow::Nothing).ok()?;
-        let content = self.contents.entry(path, limits).content(&file);
+        let content = self.contents.entry(path, limits, None).content(&file);
         content.ok().map(LockContent)
     }
 

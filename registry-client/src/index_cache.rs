@@ -63,10 +63,17 @@ impl IndexCache {
         Self { folder, now }
     }
 
-    /// The entry of an index file that is read with these limits.
-    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> CacheEntry {
-        // Another version of this crate, or other limits, may read the file differently.
-        let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
+    /// The entry of an index file that is read with these limits, for one ecosystem or all.
+    pub(crate) fn entry(
+        &self,
+        path: &Path,
+        limits: &Limits,
+        ecosystem: Option<&str>,
+    ) -> CacheEntry {
+        // Another version of this crate, or other limits, may read the file differently. For another ecosystem it may
+        // have other packages.
+        let ecosystem = ecosystem.unwrap_or_default();
+        let context = format!("{} {limits:?} {ecosystem}", env!("CARGO_PKG_VERSION"));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
         CacheEntry {
@@ -405,7 +412,7 @@ mod tests {
     fn only_settled_times_count() {
         let now = UNIX_EPOCH + Duration::from_secs(1000);
         let cache = IndexCache::new(PathBuf::new(), now);
-        let entry = cache.entry(Path::new("index"), &Limits::default());
+        let entry = cache.entry(Path::new("index"), &Limits::default(), None);
         assert!(entry.is_settled(&look(-1)));
         assert!(entry.is_settled(&look(996)));
         assert!(!entry.is_settled(&look(997)));

@@ -167,13 +167,9 @@ impl RegistryLocation {
                 Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
             }
             Kind::IndexFile(path) => {
-                let (name, limits, threads) = (self.name.clone(), &options.limits, http.threads);
-                Box::new(match cache {
-                    Some(cache) => {
-                        IndexFileRegistry::open_cached(name, path, limits, threads, cache)?
-                    }
-                    None => IndexFileRegistry::open(name, path, limits, threads)?,
-                })
+                let (name, threads) = (self.name.clone(), http.threads);
+                let opened = IndexFileRegistry::open_for(name, path, options, threads, cache);
+                Box::new(opened?)
             }
         })
     }

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{IndexCache, IndexFileRegistry, Registry, RegistryError};
 use pkgres_resolver::CompiledIndex;
 use tempfile::TempDir;
@@ -426,5 +426,57 @@ fn findings_do_not_depend_on_the_number_of_threads() {
                 .count();
             assert_eq!(left.len() + 2, of_p0, "neither of the two is used: {what}");
         }
+    }
+}
+
+/// The records of other ecosystems are not there, with the same warnings whether the index is compiled or not.
+#[test]
+fn records_of_other_ecosystems_are_not_used() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let path = place.path().join("index.ndjson");
+    let class_package = r#"{"name":"acme.web","version":"1.0.0"}"#;
+    let collection = r#"{"name":"acme.net","version":"1.0.0","ecosystem":"ansible"}"#;
+    let cache = IndexCache::new(
+        place.path().join("cache"),
+        SystemTime::now() + Duration::from_mins(1),
+    );
+    let found = |ecosystem: &'static str, cache: Option<&IndexCache>| {
+        let mut options = ReadOptions::default();
+        options.ecosystem = Some(ecosystem);
+        let name = RegistryName::parse("test").expect("a name");
+        let threads = NonZeroUsize::MIN;
+        let opened = IndexFileRegistry::open_for(name, &path, &options, threads, cache);
+        let registry = opened.expect("an index");
+        let names = ["acme.web", "acme.net"].map(|name| PackageName::parse(name).expect("a name"));
+        let records = registry.records(&names).expect("it can be read");
+        let found: Vec<bool> = records.iter().map(Option::is_some).collect();
+        let compiled = registry.compiled().expect("it can be asked").is_some();
+        let findings = registry.take_findings();
+        let messages: Vec<String> = findings.iter().map(|one| one.message.clone()).collect();
+        (found, compiled, messages)
+    };
+    fs::write(&path, format!("{class_package}\n{collection}\n")).expect("written");
+    for cache in [None, Some(&cache), Some(&cache)] {
+        let net = "the registry `test` has acme.net only as a package of the ecosystem `ansible`, \
+                   which cannot be used in `murano`";
+        let web = "the registry `test` has acme.web only as a package of the ecosystem `murano`, \
+                   which cannot be used in `ansible`";
+        let expected =
+            |found: [bool; 2], message: &str| (found.to_vec(), false, vec![message.to_owned()]);
+        assert_eq!(found("murano", cache), expected([true, false], net));
+        assert_eq!(found("ansible", cache), expected([false, true], web));
+    }
+    // An index of one ecosystem is compiled for it, and for no other.
+    fs::write(&path, format!("{class_package}\n")).expect("written");
+    for _ in 0..2 {
+        assert_eq!(
+            found("murano", Some(&cache)),
+            (vec![true, false], true, vec![])
+        );
+        let (present, compiled, messages) = found("ansible", Some(&cache));
+        assert_eq!(
+            (present, compiled, messages.len()),
+            (vec![false, false], false, 1)
+        );
     }
 }

@@ -46,6 +46,7 @@ mod store;
 mod transport;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -89,6 +90,8 @@ pub struct HttpRegistry {
     limits: Limits,
     /// The ecosystem of the releases that are looked for; `None` for class packages.
     ecosystem: Option<&'static str>,
+    /// The packages of other ecosystems that were looked up, with their ecosystems.
+    others: Mutex<BTreeMap<PackageName, &'static str>>,
     session: Mutex<Session>,
     is_dirty: AtomicBool,
     /// Writes to the cache.
@@ -118,6 +121,7 @@ impl HttpRegistry {
             transport: Transport::new(name, address, Authorization::Bearer, options),
             limits: limits.clone(),
             ecosystem: None,
+            others: Mutex::default(),
             session: Mutex::new(Session::new(reader)),
             is_dirty: AtomicBool::new(false),
             background: Background::default(),
@@ -129,6 +133,19 @@ impl HttpRegistry {
     pub fn of_ecosystem(mut self, ecosystem: Option<&'static str>) -> Self {
         self.ecosystem = ecosystem;
         self
+    }
+
+    /// Whether a package is of the ecosystem that is looked for. For others, there is no such package.
+    fn is_wanted(&self, records: &[IndexRecord]) -> bool {
+        let first = records.first().map(|record| record.ecosystem.id());
+        let other = first
+            .zip(self.ecosystem)
+            .filter(|(is, wanted)| is != wanted);
+        if let (Some(record), Some((ecosystem, _))) = (records.first(), other) {
+            let mut others = lock(&self.others);
+            others.insert(record.name.clone(), ecosystem);
+        }
+        other.is_none()
     }
 
     /// The address of the registry.
@@ -266,9 +283,19 @@ impl Registry for HttpRegistry {
                 continue;
             };
             let records = document.records(name, &mut session.reader);
-            answers.push(Some(records.map_err(|error| *error)?));
+            let records = records.map_err(|error| *error)?;
+            answers.push(self.is_wanted(&records).then_some(records));
         }
         Ok(answers)
+    }
+
+    fn unreadable(&self, package: &PackageName) -> Vec<String> {
+        let others = lock(&self.others);
+        let sentence = |ecosystem: &&'static str| {
+            let registry = titled_at(&self.transport.name, &self.transport.address);
+            format!("{registry} has `{package}` only as a package of the ecosystem `{ecosystem}`")
+        };
+        others.get(package).map(sentence).into_iter().collect()
     }
 
     fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {

@@ -95,6 +95,8 @@ impl HttpRegistry {
         let reader = &mut session.reader;
         (documents.iter())
             .map(|(name, document)| document.take_records(name, reader).unwrap_or_default())
+            // A package of another ecosystem is looked up by name, which remembers that.
+            .filter(|records| self.is_wanted(records))
             .collect()
     }
 
@@ -111,7 +113,12 @@ impl HttpRegistry {
     /// read the documents differently.
     fn source(&self, documents: &[(PackageName, Arc<Document>)]) -> Digest {
         let mut hasher = Sha256::new();
-        let context = format!("{} {:?}\n", env!("CARGO_PKG_VERSION"), self.limits);
+        let ecosystem = self.ecosystem.unwrap_or_default();
+        let context = format!(
+            "{} {:?} {ecosystem}\n",
+            env!("CARGO_PKG_VERSION"),
+            self.limits
+        );
         hasher.update(context);
         for (name, document) in documents {
             hasher.update(name.as_str());

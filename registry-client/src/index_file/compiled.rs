@@ -100,13 +100,21 @@ impl IndexFileRegistry {
         self.prepared.get_or_init(prepare).clone()
     }
 
-    /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error.
+    /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error or is of an
+    /// ecosystem that is not wanted.
     fn compile(&self, input: impl Read + Send) -> Option<(Vec<Vec<IndexRecord>>, CompiledIndex)> {
         let _cursor = self.seek(0).ok()?;
         let chunks = self.fingerprint.length.div_ceil(CHUNK_BYTES as u64);
         let threads = usize::try_from(chunks).unwrap_or(usize::MAX);
         let threads = threads.min(self.threads.get());
         let records = read_all(input, &self.limits, threads, CHUNK_BYTES)?;
+        // A package of another ecosystem is reported when it is needed, for which its lines are read.
+        if let Some(wanted) = self.ecosystem {
+            let mut all = records.iter().flatten();
+            if all.any(|record| record.ecosystem.id() != wanted) {
+                return None;
+            }
+        }
         let index = CompiledIndex::compile(in_order(&records)?);
         Some((records, index))
     }

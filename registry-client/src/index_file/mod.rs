@@ -35,7 +35,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use memchr::memmem;
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName, Version,
+    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, ReadOptions,
+    RegistryName, Version,
 };
 use pkgres_resolver::CompiledIndex;
 
@@ -52,6 +53,8 @@ pub struct IndexFileRegistry {
     name: RegistryName,
     path: PathBuf,
     limits: Limits,
+    /// The id of the only ecosystem whose records are used; `None` for all.
+    ecosystem: Option<&'static str>,
     file: File,
     /// The metadata of the file when it was opened.
     fingerprint: Fingerprint,
@@ -77,11 +80,13 @@ pub struct IndexFileRegistry {
     background: Background,
 }
 
-/// The lines that are left out.
+/// What is left out.
 #[derive(Debug, Default)]
 struct Skipped {
-    /// Their numbers.
+    /// The numbers of lines.
     lines: BTreeSet<usize>,
+    /// The packages that have records of other ecosystems alone.
+    packages: BTreeSet<PackageName>,
     /// The warnings that were not taken yet.
     findings: Vec<Diagnostic>,
 }
@@ -99,10 +104,7 @@ impl IndexFileRegistry {
         limits: &Limits,
         threads: NonZeroUsize,
     ) -> Result<Self, RegistryError> {
-        let registry = Self::unread(name, path, limits, threads)?;
-        let _ = registry.compiled.set(None);
-        registry.runs()?;
-        Ok(registry)
+        Self::open_for(name, path, &with_limits(limits), threads, None)
     }
 
     /// Opens an index with a cache of compiled ones: it is loaded from there, or compiled and stored there, at the
@@ -118,8 +120,29 @@ impl IndexFileRegistry {
         threads: NonZeroUsize,
         cache: &IndexCache,
     ) -> Result<Self, RegistryError> {
-        let mut registry = Self::unread(name, path, limits, threads)?;
-        let entry = cache.entry(path, limits);
+        Self::open_for(name, path, &with_limits(limits), threads, Some(cache))
+    }
+
+    /// Opens an index for one [ecosystem](ReadOptions::ecosystem), or for all: records of others are not used, and a warning
+    /// names the packages that have no others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub fn open_for(
+        name: RegistryName,
+        path: &Path,
+        options: &ReadOptions,
+        threads: NonZeroUsize,
+        cache: Option<&IndexCache>,
+    ) -> Result<Self, RegistryError> {
+        let mut registry = Self::unread(name, path, options, threads)?;
+        let Some(cache) = cache else {
+            let _ = registry.compiled.set(None);
+            registry.runs()?;
+            return Ok(registry);
+        };
+        let entry = cache.entry(path, &options.limits, options.ecosystem);
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
             && stamp.fingerprint == registry.fingerprint
@@ -150,9 +173,10 @@ impl IndexFileRegistry {
     fn unread(
         name: RegistryName,
         path: &Path,
-        limits: &Limits,
+        options: &ReadOptions,
         threads: NonZeroUsize,
     ) -> Result<Self, RegistryError> {
+        let limits = &options.limits;
         let open = || {
             // Opening a pipe would wait for somebody to write into it.
             if !std::fs::metadata(path)?.is_file() {
@@ -171,6 +195,7 @@ impl IndexFileRegistry {
             name,
             path: path.to_owned(),
             limits: limits.clone(),
+            ecosystem: options.ecosystem,
             file,
             fingerprint,
             threads,
@@ -268,6 +293,13 @@ impl IndexFileRegistry {
     fn read_error(&self, error: &dyn std::fmt::Display) -> RegistryError {
         unreachable(&self.name, &self.path, error)
     }
+}
+
+/// Options for the records of all ecosystems.
+fn with_limits(limits: &Limits) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.limits = limits.clone();
+    options
 }
 
 fn unreachable(

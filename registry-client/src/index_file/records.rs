@@ -12,6 +12,7 @@ use super::IndexFileRegistry;
 use super::runs::Run;
 use crate::registry::RegistryError;
 use crate::threads::lock;
+use crate::title::titled;
 
 impl IndexFileRegistry {
     /// Reads a line of the file; `number` counts from one.
@@ -99,6 +100,16 @@ impl IndexFileRegistry {
         let Some(mut records) = self.all_records_of(package)? else {
             return Ok(None);
         };
+        if let Some(ecosystem) = self.ecosystem {
+            let first = records.first().cloned();
+            records.retain(|(record, _)| record.ecosystem.id() == ecosystem);
+            if records.is_empty()
+                && let Some(first) = first
+            {
+                self.tell_ecosystem(&first, ecosystem);
+                return Ok(None);
+            }
+        }
         if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
             records.sort_by(|one, two| {
                 let by_version = one.0.version.cmp(&two.0.version);
@@ -162,7 +173,11 @@ impl IndexFileRegistry {
             return Ok(None);
         }
         let mut records = self.all_records_of(package.as_str())?.unwrap_or_default();
-        records.retain(|(record, _)| record.version == *version);
+        let is_used = |record: &IndexRecord| {
+            let ecosystem = record.ecosystem.id();
+            self.ecosystem.is_none_or(|wanted| wanted == ecosystem)
+        };
+        records.retain(|(record, _)| record.version == *version && is_used(record));
         let is_locked = |digest: ArtifactDigest| digests.contains(&digest);
         let mut locked =
             (records.iter()).filter(|(record, _)| record.digest.is_some_and(is_locked));
@@ -177,6 +192,26 @@ impl IndexFileRegistry {
             self.tell_locked(used, other);
         }
         Ok(Some(used.0.clone()))
+    }
+
+    /// Reports a package that has records of other ecosystems alone, once. For the solver, there is no such package.
+    fn tell_ecosystem(&self, first: &(IndexRecord, Run), ecosystem: &str) {
+        let IndexRecord {
+            name,
+            ecosystem: other,
+            ..
+        } = &first.0;
+        if !lock(&self.skipped).packages.insert(name.clone()) {
+            return;
+        }
+        let message = format!(
+            "{} has {name} only as a package of the ecosystem `{}`, which cannot be used in `{ecosystem}`",
+            titled(&self.name),
+            other.id()
+        );
+        let finding =
+            Diagnostic::warning(Code::UnknownPackage, message).at(self.whole_line(first.1));
+        lock(&self.skipped).findings.push(finding);
     }
 
     /// Reports that the line with the locked digest is used, instead of the warning that none is.

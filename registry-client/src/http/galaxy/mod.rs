@@ -189,6 +189,12 @@ impl Registry for GalaxyRegistry {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        if !self
+            .read_options
+            .looks_for(pkgres_formats::ansible::ECOSYSTEM.id())
+        {
+            return Ok(vec![None; names.len()]);
+        }
         self.ensure(names)?;
         let collections = lock(&self.collections);
         let completed = lock(&self.completed);

@@ -66,13 +66,23 @@ impl Service {
             tracing::error!(problem, "similar names cannot be found");
             Vec::new()
         });
-        let warning = |other: &PackageName| {
+        let warning = |other: &str| {
             let detail = format!(
                 "{name} is easily taken for {other}, which belongs to others; if this is not intended, \
                  publish under another name"
             );
             json!({ "code": SIMILAR_NAME, "detail": detail })
         };
-        similar.iter().map(warning).collect()
+        if !self.registry.may_read(principal) {
+            let some = similar.first();
+            return some
+                .map(|_| warning("another package"))
+                .into_iter()
+                .collect();
+        }
+        similar
+            .iter()
+            .map(|other| warning(other.as_str()))
+            .collect()
     }
 }

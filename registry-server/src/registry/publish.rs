@@ -60,7 +60,8 @@ impl RegistryBackend {
     }
 
     /// Packages of others with a similar name, as long as the package has one release, so that its
-    /// publisher can still choose another name. `candidate/confusable.rs` has the rule.
+    /// publisher can still choose another name. `candidate/confusable.rs` has the rule. [Not
+    /// everybody](Self::may_read) may learn their names.
     ///
     /// Compares the names that this node knows, and reads the owners of the similar ones from the
     /// database.
@@ -90,6 +91,23 @@ impl RegistryBackend {
         })
     }
 
+    /// Whether a principal may read all packages, and so learn their names.
+    pub fn may_read(&self, principal: &Principal) -> bool {
+        !self.options.is_private || principal.has(Scope::Read)
+    }
+
+    /// Whether a principal may learn the name of a package: that of a package of its owner, for which its token is, too.
+    fn may_know(
+        &self,
+        transaction: &mut dyn Transaction,
+        principal: &Principal,
+        name: &PackageName,
+    ) -> Result<bool, Problem> {
+        Ok(self.may_read(principal)
+            || principal.require_for(Scope::Publish, name).is_ok()
+                && packages::owners(transaction, name)?.contains(&principal.owner))
+    }
+
     /// Publishes a release candidate.
     ///
     /// The artifact is put before the transaction, because no transaction waits for the store of
@@ -111,14 +129,29 @@ impl RegistryBackend {
                 check_categories(transaction, &listing.categories)?;
             }
             let removal = removals::last(transaction, &digest.to_string())?;
-            Ok::<_, Problem>((self.known(transaction, record, &digest)?, removal))
+            Ok::<_, Problem>((
+                self.known(transaction, principal, record, &digest)?,
+                removal,
+            ))
         })?;
         if let Some(known) = known {
             self.restore_artifact(&digest, archive)?;
             return Ok(Published::Unchanged(known));
         }
         if !may_be_unsatisfiable {
-            candidate::check_satisfiable(&self.node, record, &self.options.read)?;
+            let checked = candidate::check_satisfiable(&self.node, record, &self.options.read);
+            checked.map_err(|problem| {
+                if problem.code != ProblemCode::Unsatisfiable || self.may_read(principal) {
+                    return problem;
+                }
+                // The reason names packages that the release does not require itself.
+                let detail = format!(
+                    "the requirements of {} {} cannot be satisfied from the registry; why is only said to tokens with \
+                     the scope `read`",
+                    record.name, record.version
+                );
+                Problem::new(ProblemCode::Unsatisfiable, detail)
+            })?;
         }
         for _ in 0..ATTEMPTS {
             removal = self.after_removal(&digest, removal)?;
@@ -176,7 +209,7 @@ impl RegistryBackend {
             let serial = changes::next_serial(transaction)?;
             require_owner(transaction, principal, name)?;
             let digest = artifact_digest(&record)?;
-            if let Some(known) = self.known(transaction, &record, &digest)? {
+            if let Some(known) = self.known(transaction, principal, &record, &digest)? {
                 return Err(Rollback::Skipped(NotPublished::Unchanged(Box::new(known))));
             }
             let last = removals::last(transaction, &digest.to_string())?;
@@ -231,6 +264,7 @@ impl RegistryBackend {
     fn known(
         &self,
         transaction: &mut dyn Transaction,
+        principal: &Principal,
         record: &IndexRecord,
         digest: &Digest,
     ) -> Result<Option<IndexRecord>, Problem> {
@@ -257,7 +291,15 @@ impl RegistryBackend {
         }
         match packages::same_after_folding(transaction, name)? {
             Some(other) if other != name.as_str() => {
-                let detail = format!("there is a package {other}, which differs only in case");
+                let is_known = match PackageName::native(&other) {
+                    Ok(other) => self.may_know(transaction, principal, &other)?,
+                    Err(_) => false,
+                };
+                let detail = if is_known {
+                    format!("there is a package {other}, which differs only in case")
+                } else {
+                    "there is a package whose name differs only in case".to_owned()
+                };
                 Err(Problem::new(ProblemCode::NameTaken, detail))
             }
             _ => Ok(None),

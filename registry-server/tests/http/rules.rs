@@ -303,3 +303,64 @@ fn a_similar_name_gives_a_warning() {
     );
     assert_eq!(served.get("/v1/packages/org.acme.Wbe").status, 200);
 }
+
+#[test]
+fn a_token_that_may_not_read_learns_no_names() {
+    let served = Served::with(RegistryOptions::default().with_private(true));
+    let team = served.authorization_of("team", r#"["publish"]"#);
+    let reader = served.authorization_of("reader", r#"["publish","read"]"#);
+    let stranger = served.authorization_of("stranger", r#"["publish"]"#);
+    let publish = |token: &str, name: &str, requires: &[(&str, &str)]| {
+        let path = format!("/v1/packages/{name}/versions/1.0.0");
+        let headers = [
+            token,
+            "content-type: application/zip",
+            "openstack-api-version: pkgres latest",
+        ];
+        served.ask("PUT", &path, &headers, &archive(name, "1.0.0", requires))
+    };
+    let detail = |answer: &Answer| answer.json()["errors"][0]["detail"].to_string();
+    for (name, requires) in [
+        ("org.acme.Secret", &[][..]),
+        ("org.acme.Hidden", &[("org.acme.Secret", "1")]),
+    ] {
+        let answer = publish(&team, name, requires);
+        assert_eq!(answer.status, 201, "{answer:?}");
+    }
+    // A name that differs in case: only its owner and readers learn it.
+    for (token, is_told) in [(&team, true), (&reader, true), (&stranger, false)] {
+        let answer = publish(token, "org.acme.SECRET", &[]);
+        assert_eq!((answer.status, &*answer.code()), (409, "pkgres.name_taken"));
+        assert_eq!(
+            detail(&answer).contains("org.acme.Secret"),
+            is_told,
+            "{answer:?}"
+        );
+    }
+    // A similar name.
+    for (token, name, is_told) in [
+        (&reader, "org.acme.Secre", true),
+        (&stranger, "org.acme.Secrett", false),
+    ] {
+        let answer = publish(token, name, &[]);
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let warnings = answer.json()["warnings"].clone();
+        assert!(warnings[0]["detail"].is_string(), "{warnings}");
+        let told = warnings.to_string();
+        assert_eq!(told.contains("org.acme.Secret,"), is_told, "{told}");
+    }
+    // Requirements that contradict those of another package.
+    for (token, name, is_told) in [(&reader, "a.One", true), (&stranger, "a.Two", false)] {
+        let requires = [("org.acme.Hidden", "1"), ("org.acme.Secret", "2")];
+        let answer = publish(token, name, &requires);
+        assert_eq!(
+            (answer.status, &*answer.code()),
+            (409, "pkgres.unsatisfiable")
+        );
+        assert_eq!(
+            detail(&answer).contains("org.acme.Secret"),
+            is_told,
+            "{answer:?}"
+        );
+    }
+}

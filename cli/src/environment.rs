@@ -1,5 +1,6 @@
 //! The environment: variables, the folders of the user, and the credentials of registries.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -77,6 +78,33 @@ fn variable_of(prefix: &str, name: &RegistryName) -> String {
     let name = name.as_str().to_ascii_uppercase();
     let name = name.replace(['.', '-'], "_");
     format!("{prefix}{name}")
+}
+
+/// Fails if a variable that is set is that of several registries: what is in it is for one of them, and would be sent to
+/// the others. `names` are those of registries on the network.
+pub(crate) fn reject_shared_variables<'names>(
+    names: impl Iterator<Item = &'names RegistryName>,
+) -> Result<(), Diagnostic> {
+    let mut owners: BTreeMap<String, &RegistryName> = BTreeMap::new();
+    for name in names {
+        for prefix in [TOKEN_VARIABLE, AUTH_URL_VARIABLE, CLIENT_ID_VARIABLE] {
+            let shared = variable_of(prefix, name);
+            if variable(&shared).is_none() {
+                continue;
+            }
+            if let Some(other) = owners.insert(shared.clone(), name)
+                && other != name
+            {
+                let message = format!(
+                    "{shared} is the variable of two registries, `{other}` and `{name}`, and would be used for both"
+                );
+                return Err(Diagnostic::error(Code::Usage, message).hint(
+                    "rename one of them: `.`, `-` and `_` in their names are all `_` in the variable",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If

@@ -26,7 +26,9 @@ use pkgres_registry_client::{
 use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
 use crate::args::{NetworkArgs, RegistryArgs};
-use crate::environment::{cache_folder, credential_sources, state_folder, token_file, variable};
+use crate::environment::{
+    cache_folder, credential_sources, reject_shared_variables, state_folder, token_file, variable,
+};
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
 use crate::settings::{Origin, Settings, nearest_settings};
@@ -291,6 +293,7 @@ impl RegistryOptions {
             });
         }
         let registries = self.configured(None)?.unwrap_or_default();
+        reject_shared(&registries)?;
         let is_wanted = |registry: &ConfiguredRegistry| {
             wanted.is_none_or(|name| registry.location.name.as_str() == name)
         };
@@ -313,6 +316,7 @@ impl RegistryOptions {
         let Some(bound) = self.bound(package)? else {
             return self.remote(None);
         };
+        reject_shared(&self.configured(None)?.unwrap_or_default())?;
         let name = bound.location.name.clone();
         RemoteRegistry::new(bound).ok_or_else(|| {
             let message = format!(
@@ -391,6 +395,15 @@ impl RegistryOptions {
         options.credentials = credential_sources(&registry.location.name)?;
         Ok(options)
     }
+}
+
+/// Fails if registries on the network share a variable with a credential.
+fn reject_shared(registries: &[ConfiguredRegistry]) -> Result<()> {
+    let locations = registries.iter().map(|registry| &registry.location);
+    let remote = locations.filter(|location| location.address().is_some());
+    Ok(reject_shared_variables(
+        remote.map(|location| &location.name),
+    )?)
 }
 
 /// Rejects a file without certificates, such as a private key: it would be trusted for nothing.

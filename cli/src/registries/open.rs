@@ -14,7 +14,7 @@ use pkgres_registry_client::{
     SinglePackage, built_in_core_library, read_provided,
 };
 
-use super::{ConfiguredRegistry, RegistryOptions, title_of};
+use super::{ConfiguredRegistry, RegistryOptions, reject_shared, title_of};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -36,6 +36,7 @@ impl RegistryOptions {
             .cache_folder
             .clone()
             .map(|folder| IndexCache::new(folder, SystemTime::now()));
+        reject_shared(registries)?;
         let mut opened = Vec::with_capacity(registries.len());
         for registry in registries {
             self.check_state(registry)?;

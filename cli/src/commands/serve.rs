@@ -253,6 +253,29 @@ impl From<OpenError> for Failure {
 
 impl From<pkgres_registry_server::Problem> for Failure {
     fn from(problem: pkgres_registry_server::Problem) -> Self {
-        cannot_start(Escaped::new(&format!("{problem:#}")).to_string())
+        // What clients are told of a problem with a cause is that the log has it.
+        let message = match &problem.cause {
+            Some(cause) => format!("the data of the registry cannot be used: {cause}"),
+            None => problem.detail,
+        };
+        cannot_start(Escaped::new(&message).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_registry_server::{Problem, ProblemCode};
+
+    use super::*;
+
+    #[test]
+    fn problems_of_the_registry_are_sentences() {
+        let message = |problem: Problem| Failure::from(problem).findings[0].message.clone();
+        let lost = "the archive of org.acme.Db 1.0.0 is lost";
+        assert_eq!(message(Problem::new(ProblemCode::Internal, lost)), lost);
+        assert_eq!(
+            message(Problem::internal("no such table")),
+            "the data of the registry cannot be used: no such table"
+        );
     }
 }

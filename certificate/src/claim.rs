@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use pkgres_manifest::diagnostic::{counted, sentence_list};
 use pkgres_manifest::{PackageName, Version};
 use pkgres_resolver::{Request, Root};
 use serde_json::{Value, json};
@@ -116,7 +117,7 @@ impl NamedReleases {
             words.truncate(MOST_NAMED);
             words.push(format!("one of {others} other versions"));
         }
-        listed(&words, "or")
+        sentence_list(&words, "or")
     }
 }
 
@@ -252,7 +253,7 @@ impl Claim {
     pub fn sentence(&self) -> String {
         let mut roots: Vec<String> = self.roots.iter().map(NamedReleases::text).collect();
         roots.extend(self.has_model.then(|| "the object model".to_owned()));
-        let roots = listed(&roots, "and");
+        let roots = sentence_list(&roots, "and");
         let with_one = format!("no resolution of {roots} with one release of each package");
         let none = match self.tiers {
             Tiers::First => format!("no resolution of {roots} has one release of each package"),
@@ -286,7 +287,7 @@ impl Claim {
                 };
                 let moving = match moving.as_slice() {
                     [] => "nothing else moves".to_owned(),
-                    moving => format!("nothing else moves but {}", listed(moving, "and")),
+                    moving => format!("nothing else moves but {}", sentence_list(moving, "and")),
                 };
                 let versions = releases.versions_text();
                 format!(
@@ -330,15 +331,6 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     texts.map(|text| Some(text.as_str()?.to_owned())).collect()
 }
 
-/// Words as a list in a sentence, such as "1, 2 and 3".
-fn listed(words: &[String], last: &str) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [others @ .., end] => format!("{} {last} {end}", others.join(", ")),
-    }
-}
-
 /// Releases in a sentence, of which only the first few are named.
 fn shortened(releases: &[NamedReleases]) -> String {
     let mut words: Vec<String> = releases
@@ -348,8 +340,7 @@ fn shortened(releases: &[NamedReleases]) -> String {
         .collect();
     match releases.len().saturating_sub(MOST_NAMED) {
         0 => {}
-        1 => words.push("1 other package".to_owned()),
-        others => words.push(format!("{others} other packages")),
+        others => words.push(counted(others, "other package")),
     }
-    listed(&words, "and")
+    sentence_list(&words, "and")
 }

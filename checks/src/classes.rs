@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, PackagePath,
-    Property, Rule, class_cycles, most_similar,
+    Property, Rule, class_cycles, did_you_mean, most_similar,
 };
 
 use crate::suggestions::{Effort, Suggestions};
@@ -71,9 +71,7 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
             Escaped::shortened(&key.value)
         );
         let mut finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
-        if let Some(similar) = ClassDefinition::similar_key(&key.value) {
-            finding = finding.hint(format!("did you mean `{similar}`?"));
-        }
+        finding = finding.maybe_hint(ClassDefinition::similar_key(&key.value).map(did_you_mean));
         findings.push(finding);
     }
     for property in &class.properties {
@@ -149,7 +147,7 @@ fn check_property_usage(property: &Property, findings: &mut Vec<Diagnostic>) {
         Escaped::shortened(usage)
     );
     let hint = match most_similar(usage, PROPERTY_USAGES) {
-        Some(similar) => format!("did you mean `{similar}`?"),
+        Some(similar) => did_you_mean(similar),
         None => format!("the usages are {}", PROPERTY_USAGES.join(", ")),
     };
     let finding = Diagnostic::error(Code::PropertyUsage, message)
@@ -181,9 +179,8 @@ fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
             );
             let mut finding =
                 Diagnostic::warning(Code::Contract, message).at(property.contract.location.clone());
-            if let Some(similar) = most_similar(function, CONTRACT_FUNCTIONS) {
-                finding = finding.hint(format!("did you mean `{similar}`?"));
-            }
+            finding =
+                finding.maybe_hint(most_similar(function, CONTRACT_FUNCTIONS).map(did_you_mean));
             findings.push(finding);
         }
     };

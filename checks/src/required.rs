@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, Package, PackageName, Spec, Version, most_similar_name,
+    ClassDefinition, ClassName, Package, PackageName, Spec, Version, did_you_mean,
+    most_similar_name,
 };
 
 use crate::suggestions::{Effort, Suggestions};
@@ -191,7 +192,7 @@ impl RequiredNames<'_> {
         finding = finding.at(named.location.clone());
         let hint = match similar {
             Some(similar) if similar == class => self.other_versions_define(class),
-            Some(similar) => Some(format!("did you mean `{similar}`?")),
+            Some(similar) => Some(did_you_mean(similar)),
             None => None,
         };
         finding.hints.extend(hint);
@@ -247,7 +248,7 @@ impl RequiredNames<'_> {
             .collect();
         let known = self.package.interfaces.keys().chain(&others);
         match most_similar_name(interface.as_str(), known.map(ClassName::as_str)) {
-            Some(similar) => format!("did you mean `{similar}`?"),
+            Some(similar) => did_you_mean(similar),
             None => how_to_require(interface, self.required),
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Severity};
 use pkgres_manifest::{
     ArgumentCase, ArgumentName, ArgumentValue, DISTRO_ARGUMENT, OsCase, OsName, RESERVED_NAMES,
-    Script, Validation, ValidatorCheck, most_similar,
+    Script, Validation, ValidatorCheck, did_you_mean, most_similar,
 };
 
 /// Returns the findings on a validation. `has_script` returns whether there is a file for a script.
@@ -186,7 +186,7 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
             .label(argument.name.location.clone(), "the argument");
         if let Some(similar) = most_similar(text, choices()) {
             let similar = Escaped::shortened(similar);
-            finding = finding.hint(format!("did you mean `{similar}`?"));
+            finding = finding.hint(did_you_mean(similar));
         }
         self.findings.push(finding);
     }
@@ -206,7 +206,7 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
                 "`{name}` is the variable of the argument `{}`: name the argument",
                 declared.name.value
             )),
-            None => most_similar(name, names).map(|similar| format!("did you mean `{similar}`?")),
+            None => most_similar(name, names).map(did_you_mean),
         };
         let message = format!("{what} `{name}`, which is not an argument");
         let mut finding = Diagnostic::warning(Code::UndeclaredArgument, message);
@@ -253,7 +253,7 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
             let choices = argument.choices.iter().map(|choice| choice.value.as_str());
             if let Some(similar) = most_similar(value.value.as_str(), choices) {
                 let similar = Escaped::shortened(similar);
-                finding = finding.hint(format!("did you mean `{similar}`?"));
+                finding = finding.hint(did_you_mean(similar));
             }
             self.findings.push(finding);
         }
@@ -295,7 +295,7 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
             }
             let message = format!("`{}` is not a known operating system", os.value);
             let hint = match most_similar(os.value.as_str(), OsName::known()) {
-                Some(similar) => format!("did you mean `{similar}`?"),
+                Some(similar) => did_you_mean(similar),
                 None => format!(
                     "the case counts where /etc/os-release has `ID={}`",
                     os.value

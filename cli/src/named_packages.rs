@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
-    CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, most_similar_name,
+    CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, did_you_mean,
+    most_similar_name,
 };
 use pkgres_resolver::Resolution;
 use serde_json::{Value, json};
@@ -114,7 +115,10 @@ pub(super) fn not_part_of(
         .map(|package| package.version.clone())
         .collect();
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
-        let message = format!("`{name}` is at {}, not at {version}", listed(&versions));
+        let message = format!(
+            "`{name}` is at {}, not at {version}",
+            sentence_list(&versions, "and")
+        );
         return Failure::usage(message);
     }
     let mut roots = resolution.roots().iter();
@@ -151,24 +155,13 @@ pub(super) fn unknown<'known>(
     context: &Context,
 ) -> Failure {
     let hint = match most_similar_name(name.as_str(), known) {
-        Some(similar) => format!("did you mean `{similar}`?"),
+        Some(similar) => did_you_mean(similar),
         None => format!(
             "`{}` shows all packages",
             context.invocation.command("tree")
         ),
     };
     Diagnostic::error(Code::Usage, message).hint(hint).into()
-}
-
-/// Versions as a phrase: `1.2.0, 1.3.0 and 2.0.0`.
-pub(super) fn listed(versions: &BTreeSet<Version>) -> String {
-    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-    match texts.as_slice() {
-        [others @ .., last] if !others.is_empty() => {
-            format!("{} and {last}", others.join(", "))
-        }
-        _ => texts.concat(),
-    }
 }
 
 #[cfg(test)]

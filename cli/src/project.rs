@@ -101,7 +101,7 @@ impl Project {
         let servers = ansible::configured_servers(&text);
         for (_, url) in servers.iter().take(MAX_SERVERS_IN_HINTS) {
             let registry = quoted(Path::new(&format!("galaxy:{url}")));
-            let file = Escaped::new(&path.to_string_lossy()).to_string();
+            let file = Escaped::path(&path).to_string();
             let hint = format!("`--registry {registry}` takes releases from a server in {file}");
             error = error.hint(hint);
         }

@@ -337,7 +337,7 @@ pub(crate) fn shown_location(location: &RegistryLocation) -> String {
     let text = location.to_string();
     match std::env::current_dir() {
         Ok(current) if location.address().is_none() => {
-            let current = format!(":{}/", Escaped::new(&current.to_string_lossy()));
+            let current = format!(":{}/", Escaped::path(&current));
             text.replacen(&current, ":", 1)
         }
         _ => text,

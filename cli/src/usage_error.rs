@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Command};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 
 use crate::args::commands_with;
 use crate::failure::Failure;
@@ -262,12 +262,8 @@ fn tip_about_option(option: &str) -> Option<String> {
     if more > 0 {
         named.push(counted(more, "other command"));
     }
-    let (last, others) = named.split_last()?;
-    Some(if others.is_empty() {
-        format!("{last} has '{option}'")
-    } else {
-        format!("{} and {last} have '{option}'", others.join(", "))
-    })
+    let verb = if named.len() == 1 { "has" } else { "have" };
+    Some(format!("{} {verb} '{option}'", sentence_list(named, "and")))
 }
 
 /// A text of the parser with plain words for what the standard library says about values.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
-    most_similar_name,
+    did_you_mean, most_similar_name,
 };
 use pkgres_registry_client::{MemoryRegistry, PackageFolder};
 use pkgres_settings::SettingsFile;
@@ -124,7 +124,7 @@ impl Workspace {
         let message = format!("the workspace has no member `{}`", Escaped::shortened(text));
         let finding = Diagnostic::error(Code::Usage, message);
         if let Some(similar) = most_similar_name(text, names()) {
-            return finding.hint(format!("did you mean `{similar}`?")).into();
+            return finding.hint(did_you_mean(similar)).into();
         }
         let shown = names().take(MAX_NAMED_MEMBERS);
         let mut members: Vec<String> = shown.map(|name| format!("`{name}`")).collect();

@@ -10,7 +10,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 #[non_exhaustive]
 pub enum FileError {
     /// The operating system reports an error.
-    #[error("{} {}: {source}", .action, Escaped::new(&.path.to_string_lossy()))]
+    #[error("{} {}: {source}", .action, Escaped::path(.path))]
     System {
         /// The action, such as "cannot read".
         action: &'static str,
@@ -20,7 +20,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// The file is of the wrong kind, or must not be used.
-    #[error("{}: {reason}", Escaped::new(&.path.to_string_lossy()))]
+    #[error("{}: {reason}", Escaped::path(.path))]
     Rejected {
         /// The file.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum FileError {
         reason: String,
     },
     /// The file is larger than the limit.
-    #[error("{}: more than the limit of {limit} bytes", Escaped::new(&.path.to_string_lossy()))]
+    #[error("{}: more than the limit of {limit} bytes", Escaped::path(.path))]
     TooLarge {
         /// The file.
         path: PathBuf,

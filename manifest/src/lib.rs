@@ -106,7 +106,7 @@ pub use lockfile::{
 pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{
     ConstrainedObject, ContractCheck, DescribedObject, ModelObject, ModelValue, ObjectId,
-    ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin,
+    ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin, property_path,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;

@@ -3,6 +3,8 @@
 //! Distance counts insertions, deletions, replacements and swaps of neighbours, without regard to case. A
 //! candidate is similar if at most a third of the longer word differs, and not all of it.
 
+use std::fmt::Display;
+
 use crate::diagnostic::Escaped;
 
 /// The most characters of a word that is compared, because that takes time quadratic in the length.
@@ -33,8 +35,8 @@ pub fn most_similar<'word>(
 }
 
 /// The hint that names a similar word.
-pub fn did_you_mean(word: &str) -> String {
-    format!("did you mean `{}`?", Escaped::new(word))
+pub fn did_you_mean(word: impl Display) -> String {
+    format!("did you mean `{}`?", Escaped::new(&word.to_string()))
 }
 
 /// Returns the candidate that is most similar to a dotted name, if any is similar at all.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{did_you_mean, most_similar};
 use toml::{Table, Value};
 
 use crate::declared::{DECLARED, Files, Kind, declared};
@@ -73,7 +73,7 @@ impl SettingsFile {
         let typed: TypedSettings = toml::from_str(&text).map_err(|error| {
             let key = error.span().and_then(|span| text.get(span));
             match most_similar(key.unwrap_or_default(), REGISTRY_KEYS) {
-                Some(similar) => syntax_error(&error).hint(format!("did you mean `{similar}`?")),
+                Some(similar) => syntax_error(&error).hint(did_you_mean(similar)),
                 None => syntax_error(&error),
             }
         })?;
@@ -172,7 +172,7 @@ fn check_workspace(table: &Table) -> Option<(String, String, Option<String>)> {
         if !WORKSPACE_KEYS.contains(&key.as_str()) {
             let message = format!("unknown setting `{}`", Escaped::shortened(&name));
             let similar = most_similar(key, WORKSPACE_KEYS);
-            let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
+            let hint = similar.map(did_you_mean);
             return Some((name, message, hint));
         }
         if key == "one-solve" && !value.is_bool() {
@@ -192,9 +192,7 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
                 .iter()
                 .filter(|setting| setting.files == Files::Both || setting.files == files)
                 .map(|setting| setting.key);
-            let hint = hint_for_table(key).or_else(|| {
-                most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"))
-            });
+            let hint = hint_for_table(key).or_else(|| most_similar(key, known).map(did_you_mean));
             let message = format!("unknown setting `{}`", Escaped::shortened(key));
             return Some((key.clone(), message, hint));
         };

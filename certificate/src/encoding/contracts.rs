@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{
     ClassConstraint, ClassName, ContractCheck, ModelValue, ObjectId, ObjectModel, Package,
-    PackageName, Spec, Version,
+    PackageName, Spec, Version, property_path,
 };
 use pkgres_proof_checker::Literal;
 use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
@@ -295,10 +295,7 @@ impl<'all> Contracts<'all, '_> {
         let definition = files.classes.as_ref().and_then(|all| all.get(name));
         for property in definition.iter().flat_map(|class| &class.properties) {
             let name = property.name.value.as_str();
-            let path = match subject.path.as_str() {
-                "" => name.to_owned(),
-                path => format!("{path}.{name}"),
-            };
+            let path = property_path(&subject.path, name);
             let mut values = subject.properties.iter();
             let value = values.find(|(other, _)| other == name);
             let mut found = ContractCheck::default();

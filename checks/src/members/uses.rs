@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     CallArguments, ClassDefinition, ClassUsage, MemberUse, ObjectCreation, PackageName, Version,
-    most_similar,
+    did_you_mean, most_similar,
 };
 
 use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
@@ -187,10 +187,7 @@ fn wrong_use(
     };
     let finding =
         Diagnostic::error(Code::MemberUnavailable, message).at(used.member.location.clone());
-    Some(match most_similar(name, known) {
-        Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-        None => finding,
-    })
+    Some(finding.maybe_hint(most_similar(name, known).map(did_you_mean)))
 }
 
 fn wrong_creation(members: &EffectiveMembers<'_>, creation: &ObjectCreation) -> Option<Diagnostic> {

@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelObject, ModelValue,
     ObjectId, ObjectModel, PackageName, Property, ValueProblem, ValueViolation, Version,
-    VersionPin, most_similar,
+    VersionPin, did_you_mean, most_similar, property_path,
 };
 
 use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
@@ -244,7 +244,7 @@ impl<'a> ModelCheck<'a> {
                     if value.is_none() && !nearest.is_null_if_absent() {
                         continue;
                     }
-                    let path = joined(&object.path, name);
+                    let path = property_path(&object.path, name);
                     let mut found = ContractCheck::default();
                     found.property(self.model, holder, &path, property, value);
                     found.violations.retain(|violation| {
@@ -385,20 +385,9 @@ impl<'a> ModelCheck<'a> {
             );
             let mut finding =
                 Diagnostic::warning(Code::UnknownKey, message).at(value.location.clone());
-            if let Some(similar) = most_similar(name, declared.iter().copied()) {
-                finding = finding.hint(format!("did you mean `{similar}`?"));
-            }
+            finding =
+                finding.maybe_hint(most_similar(name, declared.iter().copied()).map(did_you_mean));
             self.report.findings.push(finding);
         }
-    }
-}
-
-/// The path of a property in an object, which may be a part of another one.
-fn joined(path: &str, name: &str) -> String {
-    let name = Escaped::shortened(name);
-    if path.is_empty() {
-        name.to_string()
-    } else {
-        format!("{path}.{name}")
     }
 }

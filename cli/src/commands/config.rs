@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{did_you_mean, most_similar};
 use pkgres_settings::{DECLARED, Declared, Files, Kind, SETTINGS_FILE, declared};
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn setting_of(key: &str) -> Result<&'static Declared> {
         let finding = Diagnostic::error(Code::Usage, message);
         let known = DECLARED.iter().map(|setting| setting.key);
         let hint = match most_similar(key, known) {
-            Some(similar) => format!("did you mean `{similar}`?"),
+            Some(similar) => did_you_mean(similar),
             None => "`pkgres config list` shows all settings".to_owned(),
         };
         finding.hint(hint).into()

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, MANIFEST_FILE, PackageName, ReleaseSource, Version,
-    most_similar_name,
+    did_you_mean, most_similar_name,
 };
 use pkgres_registry_client::{PackageDescription, RegistrySet};
 use pkgres_resolver::Supply;
@@ -173,7 +173,7 @@ fn unknown_package(name: &PackageName, registries: &RegistrySet, context: &Conte
     let mut finding = Diagnostic::error(Code::UnknownPackage, message);
     let similar = registries.similar(name).map(|similar| similar.to_string());
     if let Some(similar) = similar.or_else(|| found_similar(name, registries)) {
-        finding = finding.hint(format!("did you mean `{similar}`?"));
+        finding = finding.hint(did_you_mean(similar));
     } else {
         let words = format!("search {}", last_part(name));
         let command = context.invocation.command(&words);

@@ -6,7 +6,8 @@ use pkgres_checks::{Bump, Impact, interface_differences, interface_text};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ClassName, Interface, PackageName, ReadOptions, Version, most_similar_name, read_interface_file,
+    ClassName, Interface, PackageName, ReadOptions, Version, did_you_mean, most_similar_name,
+    read_interface_file,
 };
 use serde_json::json;
 
@@ -96,7 +97,7 @@ fn sources(from: &str, bound: &BoundRelease) -> Result<((PackageName, Version), 
         bound.release.0, bound.release.1
     ));
     if let Some(similar) = most_similar_name(from, known) {
-        let hint = format!("did you mean `{}`?", Escaped::shortened(similar));
+        let hint = did_you_mean(similar);
         failure.findings[0].hints.push(hint);
     }
     Err(failure)

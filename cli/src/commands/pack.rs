@@ -164,7 +164,7 @@ fn reject_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result
     }
     let message = format!(
         "{}: the archive would become part of the package",
-        Escaped::new(&archive.to_string_lossy())
+        Escaped::path(archive)
     );
     Err(Diagnostic::error(Code::Usage, message)
         .hint("write it to another folder, or omit `--output`")

@@ -2,7 +2,7 @@
 
 use clap::Command;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{did_you_mean, most_similar};
 use pkgres_settings::{DECLARED, Files, Kind, VARIABLES};
 
 use crate::args::{CompletionsArgs, MAX_WIDTH, ManArgs, ReferenceArgs, ReferenceKind};
@@ -32,7 +32,7 @@ pub(super) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
                     Diagnostic::error(Code::Usage, format!("there is no command `{name}`"));
                 let known = command.get_subcommands().map(clap::Command::get_name);
                 let hint = match most_similar(name, known) {
-                    Some(similar) => format!("did you mean `{similar}`?"),
+                    Some(similar) => did_you_mean(similar),
                     None => "`pkgres help` lists all commands".to_owned(),
                 };
                 Failure::from(finding.hint(hint))

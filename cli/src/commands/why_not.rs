@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
 use pkgres_resolver::{Locked, PackageUpdate, Resolution, Update, UpdateTarget};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
-use crate::named_packages::{listed, not_part_of, release_name};
+use crate::named_packages::{not_part_of, release_name};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
@@ -100,7 +100,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
                 }
                 None => format!(
                     "Nothing prevents {name} {version}: {} is chosen because {because}",
-                    listed(&chosen)
+                    sentence_list(&chosen, "and")
                 ),
             });
             output.note(&if is_locked {

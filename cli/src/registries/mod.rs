@@ -16,7 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Limits, PackageName, most_similar};
+use pkgres_manifest::{Limits, PackageName, did_you_mean, most_similar};
 use pkgres_registry_client::http::{NetworkLimits, TokenFile};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
@@ -468,7 +468,7 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
                 && let Some(meant) = probably_meant(text, base)
             {
                 let meant = Escaped::shortened(&meant);
-                finding = finding.hint(format!("did you mean `{meant}`?"));
+                finding = finding.hint(did_you_mean(meant));
             }
             Failure::from(finding)
         })?;

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
+use pkgres_manifest::{
+    Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec, did_you_mean,
+};
 use pkgres_registry_client::{
     CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
     SinglePackage, built_in_core_library, read_provided,
@@ -45,7 +47,7 @@ impl RegistryOptions {
             let registry = location.open(options, index_cache.as_ref(), &http);
             opened.push(registry.map_err(|error| {
                 let hint = location.of_other_kind();
-                let hint = hint.map(|other| format!("did you mean `{other}`?"));
+                let hint = hint.map(did_you_mean);
                 with_hints(error, hint)
             })?);
         }

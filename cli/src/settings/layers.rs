@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{did_you_mean, most_similar};
 use pkgres_settings::{DECLARED, Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingsFile};
 
 use super::nearest_settings;
@@ -192,7 +192,7 @@ pub(super) fn check(setting: &Declared, value: &str, origin: Option<&Origin>) ->
     if let Kind::Choice(words) = setting.kind
         && let Some(similar) = most_similar(value, words.iter().copied())
     {
-        finding = finding.hint(format!("did you mean `{similar}`?"));
+        finding = finding.hint(did_you_mean(similar));
     }
     Err(finding.into())
 }

@@ -72,11 +72,4 @@ pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// `1 package`, `2 packages`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
-}
+pub(crate) use pkgres_manifest::diagnostic::counted;

@@ -19,7 +19,7 @@ use pkgres_checks::{
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     Argument, ArgumentUsage, ClassName, Facts, ObjectId, ObjectModel, PackageName, PackagePath,
-    Version, most_similar,
+    Version, did_you_mean, most_similar,
 };
 use serde_json::Value;
 
@@ -160,7 +160,7 @@ impl<'call> FunctionCall<'call> {
             let finding = Diagnostic::error(Code::Call, message);
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             return Err(match similar {
-                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+                Some(similar) => finding.hint(did_you_mean(similar)),
                 None if names.is_empty() => finding,
                 None => finding.hint(format!("its arguments are {}", names.join(", "))),
             });

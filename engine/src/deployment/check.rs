@@ -12,7 +12,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassResources, Limits, PackageName, PackageResources,
     ResourceDescription, ResourceId, ResourceTemplate, TemplateValue, TemplateValues, Version,
-    most_similar,
+    did_you_mean, most_similar,
 };
 
 use super::graph::references;
@@ -205,10 +205,7 @@ impl ResourceCheck<'_> {
                 (false, None) => continue,
             };
             let finding = finding.at(reference.location.clone());
-            findings.push(match similar {
-                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-                None => finding,
-            });
+            findings.push(finding.maybe_hint(similar.map(did_you_mean)));
         }
     }
 

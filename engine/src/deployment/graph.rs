@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
-use pkgres_manifest::{ResourceDescription, ResourceId, most_similar};
+use pkgres_manifest::{ResourceDescription, ResourceId, did_you_mean, most_similar};
 
 use super::contradictions::contradictions;
 use super::{DeployedResource, Deployment};
@@ -181,10 +181,7 @@ fn unknown<'ids>(
         &reference.value.to_string(),
         names.iter().map(String::as_str),
     );
-    match similar {
-        Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-        None => finding,
-    }
+    finding.maybe_hint(similar.map(did_you_mean))
 }
 
 /// An error of a graph with the places of the resources that take part.
@@ -232,7 +229,7 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
         | GraphError::NotSent { value: name, possible, .. } => {
             let similar = most_similar(name, possible.iter().map(String::as_str));
             match (similar, &possible[..]) {
-                (Some(similar), _) => finding.hint(format!("did you mean `{similar}`?")),
+                (Some(similar), _) => finding.hint(did_you_mean(similar)),
                 (None, []) => finding,
                 (None, possible) => {
                     let possible: Vec<_> = possible.iter().map(|name| format!("`{name}`")).collect();

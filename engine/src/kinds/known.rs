@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use pkgres_files::EntryKind;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Properties, PropertyErrors, ResourceDescription, most_similar};
+use pkgres_manifest::{
+    Properties, PropertyErrors, ResourceDescription, did_you_mean, most_similar,
+};
 
 use super::forced::Forced;
 use super::locked_artifacts::{ARTIFACT, LockedArtifacts};
@@ -160,7 +162,7 @@ impl Kinds {
                     let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
                     format!("the kinds are {}", names.join(", "))
                 },
-                |similar| format!("did you mean `{similar}`?"),
+                did_you_mean,
             );
             return Err(vec![finding.hint(hint)]);
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     ArtifactDigest, Limits, PackageName, Properties, PropertyErrors, ResourceId, Version,
-    most_similar,
+    did_you_mean, most_similar,
 };
 
 use super::artifact::{Artifact, ArtifactSource};
@@ -122,7 +122,7 @@ impl LockedArtifacts {
             .collect();
         Err(if of_package.is_empty() {
             match most_similar(name, ids.iter().map(String::as_str)) {
-                Some(similar) => error.hint(format!("did you mean `{similar}`?")),
+                Some(similar) => error.hint(did_you_mean(similar)),
                 None => error,
             }
         } else {

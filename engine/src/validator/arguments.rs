@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ArgumentName, ArgumentValue, Validation, ValidationArgument, most_similar};
+use pkgres_manifest::{
+    ArgumentName, ArgumentValue, Validation, ValidationArgument, did_you_mean, most_similar,
+};
 
 /// The value of each argument. Validators change them in the course of a validation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -84,10 +86,7 @@ fn given_value(
         );
         let error = Diagnostic::error(Code::UndeclaredArgument, message);
         let names = (validation.arguments.iter()).map(|argument| argument.name.value.as_str());
-        return Err(match most_similar(name, names) {
-            Some(similar) => error.hint(format!("did you mean `{similar}`?")),
-            None => error,
-        });
+        return Err(error.maybe_hint(most_similar(name, names).map(did_you_mean)));
     };
     let parsed = ArgumentValue::parse(value)
         .map_err(|error| Diagnostic::error(Code::Usage, error.to_string()))?;

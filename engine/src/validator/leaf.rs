@@ -207,7 +207,7 @@ impl Leaves<'_> {
         match access {
             Access::Test(_) => Err(Failure::Failed(format!(
                 "{} does not have the content of `{}`",
-                escaped(&place),
+                Escaped::path(&place),
                 Escaped::shortened(script.path.value.as_str())
             ))),
             Access::Reconcile(target) => {
@@ -239,10 +239,6 @@ fn last_words(output: &Output) -> String {
         Some(words) => format!("the installation failed: {words}"),
         None => "the installation failed".to_owned(),
     }
-}
-
-pub(super) fn escaped(path: &Path) -> String {
-    Escaped::new(&path.to_string_lossy()).to_string()
 }
 
 /// What a validator validates, in words; empty for one that only contains others.

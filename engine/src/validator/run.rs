@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{ArgumentCase, DISTRO_ARGUMENT, OsCase, OsName, Validator, ValidatorCheck};
 
 use super::arguments::ArgumentValues;
-use super::leaf::{Access, Failure, Leaves, describe, escaped};
+use super::leaf::{Access, Failure, Leaves, describe};
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::report::{StepOutcome, ValidationError, ValidationReport, ValidationStep};
@@ -382,7 +382,11 @@ impl<'run> Run<'run> {
 
 /// The message about a validator whose test succeeds although it then changes something.
 fn changes_after_success(validator: &str, changed: &[PathBuf]) -> String {
-    let paths: Vec<String> = changed.iter().take(3).map(|path| escaped(path)).collect();
+    let paths: Vec<String> = changed
+        .iter()
+        .take(3)
+        .map(|path| Escaped::path(path).to_string())
+        .collect();
     let more = match changed.len() - paths.len() {
         0 => String::new(),
         more => format!(" and {more} more"),

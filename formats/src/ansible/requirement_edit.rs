@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::{Mapping, Node, Value, differ_in_key_only, read_yaml};
-use pkgres_manifest::{Limits, PackageName, RequirementEdit, most_similar_name};
+use pkgres_manifest::{Limits, PackageName, RequirementEdit, did_you_mean, most_similar_name};
 
 use super::metadata::GALAXY_FILE;
 use super::name::package_name;
@@ -177,10 +177,7 @@ impl<'document> Requirements<'document> {
         let finding =
             Diagnostic::error(Code::Field, message).at(Location::new(source, Span::default()));
         let names = self.stated.iter().map(|stated| stated.name.as_str());
-        match most_similar_name(package.as_str(), names) {
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-            None => finding,
-        }
+        finding.maybe_hint(most_similar_name(package.as_str(), names).map(did_you_mean))
     }
 }
 

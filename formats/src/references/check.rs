@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version, did_you_mean};
 
 use super::{AllowedReleases, ClassReference, References, defines_class, somewhere_in};
 use crate::lookup::ReleaseLookup;
@@ -238,13 +238,9 @@ impl ReferenceCheck<'_> {
         if let Some(other) = elsewhere.map(|one| &one.version).max() {
             return finding.hint(format!("{other} is the newest version that has it"));
         }
-        match allowed
-            .similar(&reference.to)
-            .filter(|_| finding.hints.is_empty())
-        {
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-            None => finding,
-        }
+        let similar = allowed.similar(&reference.to);
+        let similar = similar.filter(|_| finding.hints.is_empty());
+        finding.maybe_hint(similar.map(did_you_mean))
     }
 
     /// The warning about a range that allows versions without something that is needed, or used.

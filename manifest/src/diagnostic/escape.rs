@@ -5,6 +5,7 @@
 //! Source", CVE-2021-42574).
 
 use std::fmt;
+use std::path::Path;
 
 /// The number of characters that [`Escaped::shortened`] shows.
 const SHORTENED_CHARACTERS: usize = 80;
@@ -28,6 +29,7 @@ pub struct Escaped<'text> {
 #[derive(Debug, Clone, Copy)]
 enum Content<'text> {
     Borrowed(&'text str),
+    Path(&'text Path),
     Character(char),
 }
 
@@ -50,6 +52,14 @@ impl<'text> Escaped<'text> {
         Self {
             text: Content::Borrowed(text),
             limit: Some(characters),
+        }
+    }
+
+    /// Shows a path. What is not Unicode is replaced.
+    pub fn path(path: &'text (impl AsRef<Path> + ?Sized)) -> Self {
+        Self {
+            text: Content::Path(path.as_ref()),
+            limit: None,
         }
     }
 
@@ -119,6 +129,7 @@ impl fmt::Display for Escaped<'_> {
         };
         match self.text {
             Content::Character(character) => write_one(formatter, character),
+            Content::Path(path) => Escaped::new(&path.to_string_lossy()).fmt(formatter),
             Content::Borrowed(text) => {
                 for (shown, character) in text.chars().enumerate() {
                     if self.limit == Some(shown) {

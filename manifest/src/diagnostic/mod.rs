@@ -8,6 +8,7 @@ mod code;
 mod escape;
 mod findings;
 mod location;
+mod phrase;
 
 pub use code::Code;
 use escape::harmless;
@@ -15,6 +16,7 @@ pub use escape::{Escaped, hazardous_character, hazardous_character_in_lines, is_
 pub use findings::capped;
 pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
 pub use location::{Located, Location, Position, SourceText, Span};
+pub use phrase::{counted, sentence_list};
 
 use std::fmt;
 

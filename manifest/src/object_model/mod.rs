@@ -17,7 +17,7 @@ mod read;
 mod value_check;
 
 pub use value_check::{
-    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
+    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation, property_path,
 };
 
 use std::collections::{BTreeMap, BTreeSet};

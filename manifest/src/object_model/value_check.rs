@@ -227,7 +227,7 @@ impl<'a> Visit<'_, 'a> {
             match key {
                 MapKey::Named(name) => {
                     let value = by_name.get(name.as_str()).copied();
-                    self.contract(contract, value, &below(path, name));
+                    self.contract(contract, value, &property_path(path, name));
                 }
                 MapKey::Matching(rules) => {
                     for rule in rules {
@@ -237,7 +237,7 @@ impl<'a> Visit<'_, 'a> {
                     }
                     let others = entries.iter();
                     for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
-                        self.contract(contract, Some(value), &below(path, name));
+                        self.contract(contract, Some(value), &property_path(path, name));
                     }
                 }
             }
@@ -363,7 +363,11 @@ fn describes_object(kind: &ValueKind) -> bool {
     )
 }
 
-/// The path of an entry of a mapping.
-fn below(path: &str, name: &str) -> String {
-    format!("{path}.{}", Escaped::shortened(name))
+/// The path of a property in what `path` leads to, which is empty for the object itself.
+pub fn property_path(path: &str, name: &str) -> String {
+    let name = Escaped::shortened(name);
+    match path {
+        "" => name.to_string(),
+        path => format!("{path}.{name}"),
+    }
 }

@@ -10,6 +10,7 @@ use crate::name::ClassName;
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::resources::PackageResources;
+use crate::similar::did_you_mean;
 use crate::validation::{Validation, read_validation_file};
 
 /// The class files of a manifest, each with the first entry and all classes that it is listed for. Takes time nearly linear in
@@ -143,7 +144,7 @@ where
             Some(below) if exists(written) => {
                 format!("paths are relative to `{folder}`: write `{below}`")
             }
-            _ if exists(&format!("{folder}/{other}")) => format!("did you mean `{other}`?"),
+            _ if exists(&format!("{folder}/{other}")) => did_you_mean(other),
             _ if exists(written) => format!("move `{written}` into the folder `{folder}`"),
             _ => return,
         };

@@ -37,7 +37,7 @@ use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
 use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]
-use crate::similar::most_similar_name;
+use crate::similar::{did_you_mean, most_similar_name};
 use crate::validation::Validation;
 
 /// The name of the manifest in the top folder of a package.
@@ -353,10 +353,7 @@ fn classes_of_others(
         let message = format!("the package has no class `{}`", class.value);
         let error = Diagnostic::error(Code::Resource, message).at(class.location.clone());
         let own = classes.keys().map(ClassName::as_str);
-        match most_similar_name(class.value.as_str(), own) {
-            Some(similar) => error.hint(format!("did you mean `{similar}`?")),
-            None => error,
-        }
+        error.maybe_hint(most_similar_name(class.value.as_str(), own).map(did_you_mean))
     });
     errors.collect()
 }

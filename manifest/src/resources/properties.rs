@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Location, SourceText, Span};
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 
 /// The value of a property. Scalars are the text that was written: `0644` is the text 0644, not a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -414,7 +414,7 @@ impl Properties {
 fn unknown(key: &Located<String>, similar: Option<&str>) -> PropertyError {
     PropertyError {
         message: format!("unknown property `{}`", Escaped::shortened(&key.value)),
-        hint: similar.map(|similar| format!("did you mean `{similar}`?")),
+        hint: similar.map(did_you_mean),
         location: key.location.clone(),
         key: key.value.clone(),
     }

@@ -12,7 +12,7 @@ use super::identity::ResourceId;
 use super::properties::{Properties, PropertyValue};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Location, Parsed, Span};
 use crate::read_options::Limits;
-use crate::similar::most_similar;
+use crate::similar::{did_you_mean, most_similar};
 
 /// The values that templates name.
 pub trait TemplateValues {
@@ -174,7 +174,7 @@ fn path<'text>(
     let root = path[0];
     if !ROOTS.contains(&root) {
         let hint = match most_similar(root, ROOTS) {
-            Some(similar) => format!("did you mean `{similar}`?"),
+            Some(similar) => did_you_mean(similar),
             None => LITERAL_HINT.to_owned(),
         };
         let message = format!("the template `{shown}` must begin with `this.` or `package.`");
@@ -351,10 +351,7 @@ fn unknown(path: &[&str], part: usize, known: &[String]) -> Diagnostic {
         format!("`{}` has no part `{name}`", path[..part].join("."))
     };
     let finding = Diagnostic::error(Code::ResourceTemplate, message);
-    match most_similar(path[part], known.iter().map(String::as_str)) {
-        Some(similar) => finding.hint(format!("did you mean `{}`?", Escaped::shortened(similar))),
-        None => finding,
-    }
+    finding.maybe_hint(most_similar(path[part], known.iter().map(String::as_str)).map(did_you_mean))
 }
 
 impl TemplateError<'_> {

@@ -309,7 +309,7 @@ fn unreachable(
 ) -> RegistryError {
     RegistryError::Unreachable {
         registry: registry.clone(),
-        reason: format!("{}: {error}", Escaped::new(&path.to_string_lossy())),
+        reason: format!("{}: {error}", Escaped::path(path)),
     }
 }
 

@@ -35,6 +35,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelValue,
     ObjectId, ObjectModel, Package, PackageName, Property, Spec, ValueProblem, Version,
+    property_path,
 };
 use rustc_hash::FxHashMap;
 
@@ -224,10 +225,7 @@ impl<'a> ModelCheck<'a> {
             let definition = package.classes.as_ref().and_then(|all| all.get(class));
             for property in definition.iter().flat_map(|class| &class.properties) {
                 let name = property.name.value.as_str();
-                let path = match object.path.as_str() {
-                    "" => name.to_owned(),
-                    path => format!("{path}.{name}"),
-                };
+                let path = property_path(&object.path, name);
                 let value = values.get(name).copied();
                 if value.is_none() && self.is_default_of_descendant(&walk, at, property) {
                     continue;

@@ -1,5 +1,6 @@
 //! What can be done about a conflict.
 
+use pkgres_manifest::diagnostic::{counted, sentence_list};
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -124,9 +125,9 @@ fn also_unknown(universe: &mut Universe, facts: &[Fact]) -> Vec<Hint> {
         .map(|other| Hint::also_unknown(universe.catalog.name(*other).clone(), None))
         .collect();
     if let Some(more @ 1..) = others.len().checked_sub(MAX_ALSO_UNKNOWN) {
-        let packages = if more == 1 { "package" } else { "packages" };
         hints.push(Hint::packages(format!(
-            "no registry has {more} more {packages} that are required"
+            "no registry has {} that are required",
+            counted(more, "more package")
         )));
     }
     hints
@@ -170,18 +171,13 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
     match newest.as_slice() {
         [] => format!("{name} has no version that could be chosen"),
         [only] => format!("the only version of {name} is {only}"),
-        [others @ .., last] if count <= LISTED_VERSIONS => {
-            format!(
-                "the versions of {name} are {} and {last}",
-                others.join(", ")
-            )
+        all if count <= LISTED_VERSIONS => {
+            format!("the versions of {name} are {}", sentence_list(all, "and"))
         }
-        [others @ .., last] => {
-            format!(
-                "the newest of {count} versions of {name} are {} and {last}",
-                others.join(", ")
-            )
-        }
+        newest => format!(
+            "the newest of {count} versions of {name} are {}",
+            sentence_list(newest, "and")
+        ),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn targets(
             return Err(match links.first() {
                 Some(link) => finding.hint(format!(
                     "{} is a link, and links are not followed",
-                    Escaped::new(&link.to_string_lossy())
+                    Escaped::path(&link)
                 )),
                 None => finding,
             });

@@ -8,7 +8,9 @@ use pkgres_engine::{
     CallFailure, CalledFunction, Cancellable, FunctionCall, TargetError, callable_objects,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ClassName, ObjectId, ObjectModel, most_similar, most_similar_name};
+use pkgres_manifest::{
+    ClassName, ObjectId, ObjectModel, did_you_mean, most_similar, most_similar_name,
+};
 use serde_json::json;
 
 use super::prepared::locked_releases;
@@ -135,7 +137,7 @@ fn object_of(
         let message = format!("the model has no object `{wanted}` of the class `{class}`");
         let finding = Diagnostic::error(Code::Call, message);
         return Err(match most_similar(&wanted, ids.iter().copied()) {
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")).into(),
+            Some(similar) => finding.hint(did_you_mean(similar)).into(),
             None => finding.into(),
         });
     }
@@ -191,7 +193,7 @@ fn release_of_class(
                 .filter_map(|(_, package)| package.classes.as_ref());
             let names = classes.flat_map(|classes| classes.keys().map(ClassName::as_str));
             Err(match most_similar_name(args.class.as_str(), names) {
-                Some(similar) => finding.hint(format!("did you mean `{similar}`?")).into(),
+                Some(similar) => finding.hint(did_you_mean(similar)).into(),
                 None => finding.into(),
             })
         }
@@ -231,7 +233,7 @@ fn failure_of(error: CallError<CallFailure>, call: &FunctionCall<'_>) -> Failure
                 "functions have names of letters, digits and `_`, and do not begin with `_`";
             let hint = match most_similar(&function, call.known_functions()) {
                 _ if call.location().is_some() => Some(internal.to_owned()),
-                Some(similar) => Some(format!("did you mean `{similar}`?")),
+                Some(similar) => Some(did_you_mean(similar)),
                 None => None,
             };
             (Exit::Usage, hint)

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use pkgres_engine::{Inventory, TargetLocation};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Limits, most_similar};
+use pkgres_manifest::{Limits, did_you_mean, most_similar};
 use serde_json::{Value, json};
 
 use crate::args::{DeploymentArgs, ValidationValue, validation_value};
@@ -265,7 +265,7 @@ fn limit_to(names: &[String], machines: &mut Vec<Machine>) -> Result<()> {
         let message = format!("the inventory has no machine `{shown}`");
         let finding = Diagnostic::error(Code::Usage, message);
         return Err(match most_similar(unknown, known()) {
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")).into(),
+            Some(similar) => finding.hint(did_you_mean(similar)).into(),
             None => finding.into(),
         });
     }

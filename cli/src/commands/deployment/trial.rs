@@ -135,7 +135,7 @@ fn described(entry: &RootEntry) -> String {
         EntryKind::File => format!("{:04o}, {}", entry.mode, sized(entry.size)),
         EntryKind::Link => {
             let target = entry.link_target.clone().unwrap_or_default();
-            format!("link to {}", Escaped::new(&target.to_string_lossy()))
+            format!("link to {}", Escaped::path(&target))
         }
         kind => format!("{}, {:04o}", kind_name(kind), entry.mode),
     }

@@ -5,7 +5,7 @@ use pkgres_engine::{
     ArgumentValues, Cancellable, Cancellation, PreparedValidation, Target, ValidationReport,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{did_you_mean, most_similar};
 use serde_json::{Value, json};
 
 use super::release_files::{Release, ReleaseFiles};
@@ -275,10 +275,7 @@ fn unknown(given: &ValidationValue, packages: &BoundPackages) -> Diagnostic {
         .iter()
         .flat_map(|(_, validation)| &validation.arguments)
         .map(|argument| argument.name.value.as_str());
-    match most_similar(&given.argument, names) {
-        Some(similar) => error.hint(format!("did you mean `{similar}`?")),
-        None => error,
-    }
+    error.maybe_hint(most_similar(&given.argument, names).map(did_you_mean))
 }
 
 #[cfg(test)]

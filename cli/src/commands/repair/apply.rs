@@ -232,7 +232,7 @@ fn shown_path(path: &Path, project: &Project) -> String {
     });
     let path = below.unwrap_or_else(|| path.to_owned());
     let path = path.strip_prefix(".").unwrap_or(&path);
-    Escaped::new(&path.to_string_lossy()).to_string()
+    Escaped::path(path).to_string()
 }
 
 /// The lines that differ, with their marks.

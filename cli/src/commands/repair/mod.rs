@@ -175,7 +175,7 @@ impl RepairRun<'_> {
         if let Some(reason) = editable.why_not_requirements() {
             output.note(&format!(
                 "The requirements of {} have to be changed by hand: {reason}",
-                Escaped::new(&self.project.manifest.to_string_lossy())
+                Escaped::path(&self.project.manifest)
             ));
         }
         let command = |number: usize| {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{PackageUpdate, UpdateTarget};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::named_packages::{listed, release_name, unknown, version_of};
+use crate::named_packages::{release_name, unknown, version_of};
 
 /// The packages that are named as `NAME` or, to move only one of several locked versions, as `NAME@VERSION`.
 pub(super) fn moving_packages(
@@ -81,7 +81,7 @@ fn locked_versions(
     }
     Err(Failure::usage(format!(
         "the lockfile has `{name}` at {}, not at {version}",
-        listed(&locked)
+        sentence_list(&locked, "and")
     )))
 }
 
@@ -110,7 +110,7 @@ fn reject_several(
     };
     let message = format!(
         "the lockfile has `{name}` at {}: which one becomes {to}?",
-        listed(versions)
+        sentence_list(versions, "and")
     );
     let words = format!("update {name}@{first} --precise {to}");
     let command = context.invocation.command(&words);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, most_similar_name};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
+use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, did_you_mean, most_similar_name};
 use serde_json::json;
 
 use super::{UpdatePlan, report, targets, update_one};
@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
-use crate::named_packages::{listed, release_name};
+use crate::named_packages::release_name;
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
@@ -277,14 +277,14 @@ fn locked_by_none<'lock>(
     let versions = known.clone().filter(|(known, _)| known == name);
     let versions: BTreeSet<Version> = versions.map(|(_, version)| version.clone()).collect();
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
-        let held = listed(&versions);
+        let held = sentence_list(&versions, "and");
         let message =
             format!("the lockfiles of the workspace have `{name}` at {held}, not at {version}");
         return Failure::usage(message);
     }
     let message = format!("no lockfile of the workspace has `{name}`");
     let similar = most_similar_name(name.as_str(), known.map(|(known, _)| known.as_str()));
-    let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
+    let hint = similar.map(did_you_mean);
     let finding = Diagnostic::error(Code::Usage, message);
     hint.into_iter().fold(finding, Diagnostic::hint).into()
 }

@@ -10,7 +10,7 @@ use crate::document::{
     Entry, Mapping, Node, TextEdit, Value, line_feed_of, next_line, start_of_line, yaml_word,
 };
 use crate::name::PackageName;
-use crate::similar::most_similar_name;
+use crate::similar::{did_you_mean, most_similar_name};
 use crate::spec::Spec;
 
 /// The edit that adds a requirement or changes its spec; `None` if `Require` is written in a way that only a
@@ -104,10 +104,7 @@ fn not_required(source: &Arc<SourceText>, required: &[Entry], package: &PackageN
     let message = format!("`{package}` is not required");
     let finding =
         Diagnostic::error(Code::Field, message).at(Location::new(source, Span::default()));
-    match most_similar_name(package.as_str(), known) {
-        Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-        None => finding,
-    }
+    finding.maybe_hint(most_similar_name(package.as_str(), known).map(did_you_mean))
 }
 
 /// Whether a mapping is written in braces.

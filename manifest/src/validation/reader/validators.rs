@@ -89,13 +89,11 @@ impl ValidationReader<'_> {
                 let message = format!("unknown validator `{}`", Escaped::shortened(name));
                 let custom = self.options.custom_validators.iter().map(String::as_str);
                 let known: Vec<&str> = KINDS.into_iter().chain(custom).collect();
-                let hint = match most_similar(name, known.iter().copied()) {
-                    Some(similar) => did_you_mean(similar),
-                    None => {
-                        let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
-                        format!("the validators are {}", known.join(", "))
-                    }
-                };
+                let similar = most_similar(name, known.iter().copied());
+                let hint = similar.map(did_you_mean).unwrap_or_else(|| {
+                    let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+                    format!("the validators are {}", known.join(", "))
+                });
                 self.nodes.error(message, entry.key_span).add_hint(hint);
                 return None;
             }

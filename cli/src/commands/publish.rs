@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::args::PublishArgs;
 use crate::bound_release::BoundRelease;
+use crate::commands::check::check_before_publishing;
 use crate::commands::pack::{self, require_class_package};
 use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
@@ -33,20 +34,37 @@ const WARNING_CHARACTERS: usize = 1000;
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     not_address(&args.package, context)?;
     let options = ReadOptions::default();
-    let (package, findings, bytes) = read(&args.package, &options, context, output)?;
-    output.findings(&findings);
+    let (package, mut findings, bytes) = read(&args.package, &options, context, output)?;
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
     let remote = target(args, name, context)?;
     let configured = remote.registry.clone();
     let registry = context.registries.open_remote(remote)?;
-    if !args.allow_incompatible {
-        let known = known_releases(&registry, name, output)?;
-        same_package_system(name, &known, &registry)?;
-        if let Some(below) = newest_release(known, None, Some(version)) {
-            check_step(&package, &below, &configured, context, output)?;
+    let known = if args.allow_incompatible {
+        Some(Vec::new())
+    } else {
+        known_releases(&registry, name, output)?
+    };
+    let is_readable = known.is_some();
+    for finding in check_before_publishing(&args.package, &configured, context, output)? {
+        // That the token cannot read is said already.
+        let is_said = finding.code == Code::Denied && !is_readable;
+        if !is_said && !findings.contains(&finding) {
+            findings.push(finding);
         }
+    }
+    if findings.iter().any(Diagnostic::is_error) {
+        return Err(Failure {
+            findings,
+            exit: Exit::Failed,
+        });
+    }
+    output.findings(&findings);
+    let known = known.unwrap_or_default();
+    same_package_system(name, &known, &registry)?;
+    if let Some(below) = newest_release(known, None, Some(version)) {
+        check_step(&package, &below, &configured, context, output)?;
     }
     let mut warnings = Vec::new();
     if *version == Version::ZERO {
@@ -149,15 +167,15 @@ fn target(args: &PublishArgs, name: &PackageName, context: &Context) -> Result<R
         .into())
 }
 
-/// The releases that a registry has of a package; none, with a warning, if the token may publish there but not read, as
+/// The releases that a registry has of a package; `None`, with a warning, if the token may publish there but not read, as
 /// that of a job may.
 fn known_releases(
     registry: &HttpRegistry,
     name: &PackageName,
     output: &mut Output,
-) -> Result<Vec<IndexRecord>> {
+) -> Result<Option<Vec<IndexRecord>>> {
     let error = match registry.records(std::slice::from_ref(name)) {
-        Ok(known) => return Ok(known.into_iter().flatten().flatten().collect()),
+        Ok(known) => return Ok(Some(known.into_iter().flatten().flatten().collect())),
         Err(error) => error,
     };
     let is_denied = error.to_diagnostic().code == Code::Denied;
@@ -165,13 +183,14 @@ fn known_releases(
         return Err(without_cache(error));
     }
     let message = format!(
-        "the token cannot read {}, so the version is not compared with earlier ones",
+        "the token cannot read {}, so the version is not compared with earlier ones, and what the package uses of \
+         others is not checked",
         titled_at(registry.name(), registry.address())
     );
     let warning = Diagnostic::warning(Code::Denied, message);
     let hint = "`--allow-incompatible` skips the comparison without a warning";
     output.findings(&[warning.hint(hint)]);
-    Ok(Vec::new())
+    Ok(None)
 }
 
 /// Fails if the registry has something of another package system under the name.

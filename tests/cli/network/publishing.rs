@@ -313,3 +313,50 @@ fn the_hint_for_a_token_without_a_right_names_its_variable() {
         run.stderr
     );
 }
+
+/// Errors that `pkgres check` finds keep a package from being published, and its warnings are shown.
+#[test]
+fn a_package_is_checked_before_it_is_published() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let package = |name: &str, require: &str, class: &str| {
+        let package = folder.path().join(name);
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"1.0.0\"\nName: Web\n\
+             Require: {{io.murano: \">=0\"{require}}}\nClasses: {{{name}: Main.yaml}}\n"
+        );
+        let class = format!("Name: {name}\n{class}");
+        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
+        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
+            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
+        }
+        package.to_str().expect("text").to_owned()
+    };
+    user.does(&["publish", &package("org.acme.Db", "", "")]);
+    let requires = ", org.acme.Db: 1";
+    let path = package("org.acme.Extends", requires, "Extends: org.acme.Db.Gone\n");
+    let archive = folder.path().join("packed.zip");
+    let archive = archive.to_str().expect("text");
+    user.does(&["pack", &path, "--output", archive]);
+    for arguments in [
+        &["publish", &path][..],
+        &["publish", &path, "--dry-run"],
+        &["publish", archive],
+    ] {
+        let stderr = user.fails(1, arguments);
+        let is_said = stderr.contains("error[") && stderr.contains("org.acme.Db.Gone");
+        assert!(is_said, "{stderr}");
+    }
+    user.fails(1, &["info", "org.acme.Extends"]);
+    // That a class is used which nothing defines is a warning for `check`, too.
+    let contract = "Properties:\n  db:\n    Contract: $.class(org.acme.Db.Gone)\n";
+    let path = package("org.acme.Contract", requires, contract);
+    let run = user.does(&["publish", &path]);
+    let expected = "`org.acme.Db.Gone` is used, but no required package defines it";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let right = "Properties:\n  db:\n    Contract: $.class(org.acme.Db)\n";
+    let run = user.does(&["publish", &package("org.acme.Right", requires, right)]);
+    assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+}

@@ -28,6 +28,8 @@ pub(super) struct CheckedPlace {
     ecosystem: &'static str,
     /// The registry if no other is configured.
     default: Option<RegistryLocation>,
+    /// The registry that is used besides those that are configured.
+    target: Option<ConfiguredRegistry>,
 }
 
 impl CheckedPlace {
@@ -37,6 +39,16 @@ impl CheckedPlace {
             path: path.to_owned(),
             ecosystem: CLASS_PACKAGES.id(),
             default: Some(RegistryLocation::beside(path)),
+            target: None,
+        }
+    }
+
+    /// The place of a class package that will be published to a registry.
+    pub(super) fn to_publish(path: &Path, target: &ConfiguredRegistry) -> Self {
+        Self {
+            default: None,
+            target: Some(target.clone()),
+            ..Self::of_package(path)
         }
     }
 
@@ -54,13 +66,21 @@ impl CheckedPlace {
             path: folder.to_owned(),
             ecosystem,
             default,
+            target: None,
         }
     }
 
     fn registries(&self, context: &Context) -> Result<Vec<ConfiguredRegistry>> {
         let default = self.default.clone();
         let registries = context.registries.for_folder(&self.path, default)?;
-        Ok(registries.unwrap_or_default())
+        let mut registries = registries.unwrap_or_default();
+        if let Some(target) = &self.target {
+            let mut known = registries.iter().map(|known| known.location.address());
+            if !known.any(|address| address == target.location.address()) {
+                registries.push(target.clone());
+            }
+        }
+        Ok(registries)
     }
 }
 

@@ -35,6 +35,7 @@ use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
+use crate::registries::ConfiguredRegistry;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -43,6 +44,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         checks_members: args.members,
         interfaces: InterfaceCheck::of(&args.conformance, &context.read_options)?,
         provided: context.registries.provided(&context.read_options)?.into(),
+        publishes_to: None,
         known: None,
         findings: Vec::new(),
         about_registries: Vec::new(),
@@ -104,6 +106,35 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     Ok(exit)
 }
 
+/// Checks a package folder or archive that is about to be published to a registry, with the packages there and in the
+/// registries of its project. A registry that cannot be read is a warning: it may permit publishing all the same.
+pub(super) fn check_before_publishing(
+    path: &Path,
+    target: &ConfiguredRegistry,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Vec<Diagnostic>> {
+    let mut checker = Checker {
+        context,
+        checks_members: false,
+        interfaces: None,
+        provided: context.registries.provided(&context.read_options)?.into(),
+        publishes_to: Some(target),
+        known: None,
+        findings: Vec::new(),
+        about_registries: Vec::new(),
+        exit: Exit::Done,
+    };
+    let target = if path.is_dir() {
+        Target::Package(path.to_owned())
+    } else {
+        Target::Archive(path.to_owned())
+    };
+    checker.check(&target, output)?;
+    let (findings, _) = checker.finish();
+    Ok(findings)
+}
+
 /// A check in progress, with its findings so far.
 struct Checker<'run> {
     context: &'run Context,
@@ -113,6 +144,8 @@ struct Checker<'run> {
     interfaces: Option<InterfaceCheck>,
     /// The releases that the host provides.
     provided: Rc<[IndexRecord]>,
+    /// The registry that what is checked will be published to, if it will be.
+    publishes_to: Option<&'run ConfiguredRegistry>,
     /// The known releases for the last package; most packages of a run have the same registries.
     known: Option<KnownReleases<'run>>,
     findings: Vec<Diagnostic>,
@@ -144,7 +177,11 @@ impl<'run> Checker<'run> {
                 return Ok(());
             }
         };
-        let known = self.known_releases(&CheckedPlace::of_package(path))?;
+        let place = match self.publishes_to {
+            None => CheckedPlace::of_package(path),
+            Some(target) => CheckedPlace::to_publish(path, target),
+        };
+        let known = self.known_releases(&place)?;
         let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
@@ -310,6 +347,15 @@ impl<'run> Checker<'run> {
 
     /// Collects the findings and errors of registries.
     fn close(&mut self, known: &KnownReleases<'run>) {
+        if self.publishes_to.is_some() {
+            let warnings = known.take_errors().into_iter().map(|error| {
+                let finding = error.to_diagnostic();
+                let message = format!("{}: what it has is not checked", finding.message);
+                Diagnostic::warning(finding.code, message)
+            });
+            self.about_registries.extend(warnings);
+            return;
+        }
         self.about_registries
             .extend(known.registries.take_findings());
         for error in known.take_errors() {

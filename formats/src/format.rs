@@ -195,7 +195,7 @@ pub trait Format: fmt::Debug + Send + Sync {
 
     /// The version that a text says of the [host](Rules::host); `None` if it is none.
     fn host_version(&self, text: &str) -> Option<Version> {
-        self.ecosystem().version(text).ok()
+        self.ecosystem().host_version(text).ok()
     }
 }
 

@@ -62,6 +62,25 @@ fn ranges_of_collections_stay_as_written() {
 }
 
 #[test]
+fn a_version_of_ansible_core_stays_as_written() {
+    let collection = Version::parse("1.0.0").expect("a version");
+    let core = ansible::ansible_core_version("2.17.0rc1").expect("a version");
+    let names = ["requirements.yml", "acme.net", "ansible-core"];
+    let lock = lockfile(ansible::ECOSYSTEM, names, "*", [collection, core]);
+    let text = lock.to_text();
+    assert!(
+        text.contains("version: \"2.17.0rc1\"\n  order: 2.17.0-rc1\n"),
+        "{text}"
+    );
+    let again = read(&text);
+    assert_eq!(again, lock);
+    assert_eq!(again.to_text(), text);
+    // Earlier lockfiles have the same version in another form.
+    let earlier = text.replace("\"2.17.0rc1\"\n  order: 2.17.0-rc1", "2.17.0-rc1");
+    assert_eq!(read(&earlier.replace("\"2.17.0rc1\"", "2.17.0-rc1")), lock);
+}
+
+#[test]
 fn versions_of_models_keep_their_place_in_the_order() {
     // The text of the first version does not say that its model has a ModelVersion, which decides its place.
     let place = Version::parse("2.5.3-b.1").expect("a version");

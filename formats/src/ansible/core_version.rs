@@ -59,19 +59,24 @@ pub fn requires_ansible(text: &str) -> Result<Spec, SpecError> {
     Ok(Spec::native(text.trim(), set, false))
 }
 
-/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`, as a version of Semantic Versioning.
+/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`. Unless it is written as in Semantic Versioning, it is
+/// [native](Version::native).
 pub fn ansible_core_version(text: &str) -> Option<Version> {
-    let operand = read_operand(text.trim(), false).ok()?;
+    let text = text.trim();
+    let operand = read_operand(text, false).ok()?;
     let (major, minor, patch) = operand.triple();
-    Some(match operand.place {
+    let order = match operand.place {
         Place::Below => {
-            let text = text.trim();
             let suffix = text.trim_start_matches(|next: char| next.is_ascii_digit() || next == '.');
             let suffix: String = suffix.chars().filter(char::is_ascii_alphanumeric).collect();
             Version::parse(&format!("{major}.{minor}.{patch}-{suffix}")).ok()?
         }
         _ => Version::new(major, minor, patch),
-    })
+    };
+    if order.to_string() == text {
+        return Some(order);
+    }
+    Some(Version::native(text, &order))
 }
 
 /// The versions of a clause.
@@ -310,14 +315,18 @@ mod tests {
 
     #[test]
     fn versions_of_ansible_core_are_read_as_python_writes_them() {
-        for (text, expected) in [
-            ("2.19.3", "2.19.3"),
-            ("2.21.0rc1", "2.21.0-rc1"),
-            ("2.21.0.dev0", "2.21.0-dev0"),
-            ("2.9", "2.9.0"),
+        for (text, order, is_prerelease) in [
+            ("2.19.3", "2.19.3", false),
+            ("2.21.0-rc1", "2.21.0-rc1", true),
+            ("2.21.0rc1", "2.21.0-rc1", true),
+            ("2.21.0.dev0", "2.21.0-dev0", true),
+            ("2.9", "2.9.0", false),
+            ("2.9.10.post1", "2.9.10", false),
         ] {
             let version = ansible_core_version(text).expect(text);
-            assert_eq!(version.to_string(), expected);
+            assert_eq!(version.to_string(), text);
+            assert_eq!(version.in_order().to_string(), order);
+            assert_eq!(version.is_prerelease(), is_prerelease, "{text}");
         }
         assert_eq!(ansible_core_version("devel"), None);
     }

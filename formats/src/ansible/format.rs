@@ -8,7 +8,6 @@ use pkgres_manifest::{
 
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionReferences;
-use super::core_version::ansible_core_version;
 use super::documentation;
 use super::edit::with_ranges;
 use super::facts_of_files;
@@ -52,10 +51,6 @@ pub struct Collections;
 impl Format for Collections {
     fn ecosystem(&self) -> &'static dyn Ecosystem {
         ECOSYSTEM
-    }
-
-    fn host_version(&self, text: &str) -> Option<Version> {
-        ansible_core_version(text)
     }
 
     fn rules(&self) -> Rules {

@@ -18,7 +18,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::core_version::requires_ansible;
+use super::core_version::{ansible_core_version, requires_ansible};
 use super::name::{ANSIBLE_CORE, package_name};
 use super::range;
 
@@ -56,6 +56,13 @@ impl Ecosystem for CollectionNames {
             let reason = "a version of a collection has three numbers".to_owned();
             Err(VersionError::new(text, reason, Some(version)))
         }
+    }
+
+    fn host_version(&self, text: &str) -> Result<Version, VersionError> {
+        ansible_core_version(text).ok_or_else(|| {
+            let reason = format!("it is not a version of {ANSIBLE_CORE}");
+            VersionError::new(text, reason, None)
+        })
     }
 
     fn spec(&self, text: &str) -> Result<Spec, SpecError> {
@@ -195,9 +202,12 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
     }
     let line: CollectionLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let name = package_name(&line.name).map_err(|error| invalid_name(&line.name, &error))?;
-    let version = ECOSYSTEM
-        .version(&line.version)
-        .map_err(|error| error.to_string())?;
+    let version = if name.as_str() == ANSIBLE_CORE {
+        ECOSYSTEM.host_version(&line.version)
+    } else {
+        ECOSYSTEM.version(&line.version)
+    };
+    let version = version.map_err(|error| error.to_string())?;
     let mut record = IndexRecord::new(name, version);
     record.ecosystem = ECOSYSTEM;
     if line.require.0.len() > limits.requirements {

@@ -29,6 +29,11 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
     /// Reads a version as the ecosystem writes it.
     fn version(&self, text: &str) -> Result<Version, VersionError>;
 
+    /// Reads a version of the host, which may be written in another way than those of packages.
+    fn host_version(&self, text: &str) -> Result<Version, VersionError> {
+        self.version(text)
+    }
+
     /// Reads a range.
     fn spec(&self, text: &str) -> Result<Spec, SpecError>;
 

@@ -479,7 +479,12 @@ fn version_of(ecosystem: &'static dyn Ecosystem, text: &str) -> Result<Version, 
     }
     let native = unquoted(text);
     let text = native.as_deref().unwrap_or(text);
-    ecosystem.version(text).map_err(|error| error.to_string())
+    let version = match ecosystem.version(text) {
+        // The host may write its versions in another way.
+        Err(error) if native.is_some() => ecosystem.host_version(text).map_err(|_| error),
+        version => version,
+    };
+    version.map_err(|error| error.to_string())
 }
 
 /// Replaces versions by those of the releases with the same texts, whose places in the order are known.

@@ -155,9 +155,12 @@ impl Version {
         self.order.patch
     }
 
-    /// Whether this is a prerelease such as `1.0.0-rc.1`.
+    /// Whether this is a prerelease such as `1.0.0-rc.1`. A native version is one if the prerelease identifiers of its
+    /// place in the order begin with a letter, as in `2.17.0-rc1` for `2.17.0rc1`: ecosystems that use them for the order
+    /// alone begin with a number.
     pub fn is_prerelease(&self) -> bool {
-        self.native.is_none() && !self.order.pre.is_empty()
+        let first = self.order.pre.as_str().bytes().next();
+        first.is_some_and(|first| self.native.is_none() || first.is_ascii_alphabetic())
     }
 
     /// The prerelease identifiers, empty for a stable version.

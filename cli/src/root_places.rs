@@ -7,7 +7,7 @@ use pkgres_formats::{Format, FormatFile, ProjectUse};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, PackageName, ReadOptions};
 use pkgres_registry_client::FolderTree;
-use pkgres_resolver::Conflict;
+use pkgres_resolver::{Conflict, UpdateReport};
 
 use crate::project::Project;
 
@@ -41,15 +41,31 @@ impl RootPlaces {
 
     /// Locates the classes that the root extends or uses in a conflict.
     pub(crate) fn locate(&self, conflict: &mut Conflict, options: &ReadOptions) {
+        self.with_places(options, |place| {
+            conflict.locate_references(&self.name, place);
+        });
+    }
+
+    /// Locates them in the report of an update.
+    pub(crate) fn locate_in_report(&self, report: &mut UpdateReport, options: &ReadOptions) {
+        self.with_places(options, |place| {
+            report.locate_references(&self.name, place);
+        });
+    }
+
+    /// Calls a function with one that finds the place of a class.
+    fn with_places(
+        &self,
+        options: &ReadOptions,
+        locate: impl FnOnce(&dyn Fn(&ClassName) -> Option<Location>),
+    ) {
         let path = self.path.to_string_lossy();
         let file = FormatFile {
             path: &path,
             bytes: &self.bytes,
         };
         let tree = FolderTree::new(&self.folder);
-        conflict.locate_references(&self.name, |class| {
-            self.place_of(class, &file, &tree, options)
-        });
+        locate(&|class| self.place_of(class, &file, &tree, options));
     }
 
     fn place_of(

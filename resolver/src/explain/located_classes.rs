@@ -20,15 +20,7 @@ impl Conflict {
         root: &PackageName,
         place: impl Fn(&ClassName) -> Option<Location>,
     ) {
-        for reason in &mut self.reasons {
-            let is_of_root = reason.owner.as_ref() == Some(root) && reason.source.is_none();
-            if let ReasonKind::Extends { class } | ReasonKind::Uses { class } = &reason.kind
-                && is_of_root
-                && reason.location.is_none()
-            {
-                reason.location = place(class);
-            }
-        }
+        locate_references(&mut self.reasons, root, &place);
     }
 
     /// Adds the label of each class behind its name in the texts of the conflict, if `label` knows one. Some
@@ -59,6 +51,23 @@ fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> Str
         format!("{named} ({label}){rest}")
     });
     words.collect::<Vec<String>>().join(" ")
+}
+
+/// Locates the classes that a root extends or uses in reasons.
+pub(crate) fn locate_references(
+    reasons: &mut [Reason],
+    root: &PackageName,
+    place: &impl Fn(&ClassName) -> Option<Location>,
+) {
+    for reason in reasons {
+        let is_of_root = reason.owner.as_ref() == Some(root) && reason.source.is_none();
+        if let ReasonKind::Extends { class } | ReasonKind::Uses { class } = &reason.kind
+            && is_of_root
+            && reason.location.is_none()
+        {
+            reason.location = place(class);
+        }
+    }
 }
 
 /// Names and locates the classes of a root in reasons.

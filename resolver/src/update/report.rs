@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{Package, PackageName, Version};
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ClassName, Package, PackageName, Version};
 
-use crate::explain::{Conflict, Reason, locate_classes};
+use crate::explain::{Conflict, Reason, locate_classes, locate_references};
 use crate::request::Locked;
 use crate::selection::Selection;
 use crate::universe::Universe;
@@ -31,6 +32,20 @@ impl UpdateReport {
         }
         for held_back in &mut self.held_back {
             held_back.because.locate_classes(root);
+        }
+    }
+
+    /// Locates the classes that a root extends or uses in the reasons, as [`Conflict::locate_references`] does.
+    pub fn locate_references(
+        &mut self,
+        root: &PackageName,
+        place: impl Fn(&ClassName) -> Option<Location>,
+    ) {
+        for moved in &mut self.moved {
+            locate_references(&mut moved.because, root, &place);
+        }
+        for held_back in &mut self.held_back {
+            held_back.because.locate_references(root, &place);
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::failure::Result;
 use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::project::Project;
+use crate::root_places::RootPlaces;
 use crate::show;
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
@@ -77,10 +78,17 @@ fn update_one(
     let effects = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
     drop(progress);
     let effects = effects?;
-    let report = report(
+    let mut report = report(
         &resolution,
         project.package().map_or(&[], std::slice::from_ref),
     );
+    if let Some(mut places) = RootPlaces::of(&project) {
+        if context.strict_uses {
+            let (uses, _) = project.uses(context);
+            places.add(&uses);
+        }
+        places.locate_in_report(&mut report, &context.read_options);
+    }
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use pkgres_checks::{BoundPackages, ClassProperties};
+use pkgres_checks::{BoundPackages, ClassProperties, check_model_of};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property,
@@ -188,6 +188,15 @@ fn text_of<'model>(value: &'model ValueKind, model: &'model ObjectModel) -> Temp
         ValueKind::Map(_) => TemplateValue::NotText("a mapping"),
         _ => TemplateValue::NotText("an object"),
     }
+}
+
+/// What is wrong with the values of a model, by the contracts of its classes: templates and scripts rely on these.
+pub(crate) fn model_findings(packages: &BoundPackages, model: &ObjectModel) -> Vec<Diagnostic> {
+    let release_of = |object: &ModelObject| release_of(packages, object).ok()?.cloned();
+    let mut findings = check_model_of(model, packages, release_of).findings;
+    // Contracts that only Murano's engine can evaluate matter to nothing here.
+    findings.retain(|finding| finding.code != Code::ContractNotChecked);
+    findings
 }
 
 /// The release that defines the class of an object; `None` for a class of the core library that is not there.

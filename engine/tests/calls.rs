@@ -9,6 +9,7 @@ use pkgres_checks::{BoundPackage, BoundPackages, CallError, Strictness};
 use pkgres_engine::{
     CallFailure, CalledFunction, FunctionCall, Machine, PackageFiles, callable_objects,
 };
+use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ClassName, Facts, Limits, ObjectModel, Package, PackageManifest, PackageName, PackagePath,
     ReadOptions, Version,
@@ -113,6 +114,11 @@ fn class(name: &str) -> ClassName {
     ClassName::parse(name).expect("a name")
 }
 
+fn shown(findings: &[Diagnostic]) -> String {
+    let messages = findings.iter().map(|finding| finding.message.clone());
+    messages.collect::<Vec<_>>().join("; ")
+}
+
 /// Calls a function of `a.Web` on this machine.
 fn call(function: &str, values: &[(&str, &str)]) -> Result<Value, String> {
     let (packages, releases, files) = classes();
@@ -127,7 +133,7 @@ fn call(function: &str, values: &[(&str, &str)]) -> Result<Value, String> {
     let values: Vec<(String, String)> = values
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    let call = FunctionCall::new(called, &values).map_err(|finding| finding.to_string())?;
+    let call = FunctionCall::new(called, None, &values).map_err(|findings| shown(&findings))?;
     let call = call.timeout(Duration::from_secs(if function == "slow" { 1 } else { 60 }));
     let machine = Machine::local().expect("it is this machine");
     let how = (Strictness::Fail, false);
@@ -216,8 +222,8 @@ fn a_function_gets_its_object_with_the_defaults_of_its_class() {
         class: &web,
         function: "object",
     };
-    let call = FunctionCall::new(called, &[]).expect("there is no argument");
-    let call = call.with_object(&model, *object);
+    let call = FunctionCall::new(called, Some((&model, *object)), &[]);
+    let call = call.expect("the values of the model are right");
     let machine = Machine::local().expect("it is this machine");
     let how = (Strictness::Warn, false);
     let answer = call.run(&machine, &Facts::default(), &files, how);
@@ -249,7 +255,7 @@ fn a_function_that_must_not_write_cannot() {
         class: &class,
         function: "name",
     };
-    let call = FunctionCall::new(called, &[]).expect("there is no argument");
+    let call = FunctionCall::new(called, None, &[]).expect("there is no argument");
     let machine = Machine::local().expect("it is this machine");
     if !pkgres_engine::Probe::enforces_read_only(&machine) {
         pkgres_tests::skip::without_service("file systems cannot be made read-only here");
@@ -263,4 +269,154 @@ fn a_function_that_must_not_write_cannot() {
     let answer = call.run(&machine, &facts, &files, (Strictness::Warn, false));
     assert_eq!(answer.expect("it may write").value, json!(1));
     assert!(path.exists());
+}
+
+const DISK: &str = "Properties:
+  limit: {Contract: $.int().notNull(), Default: 90}
+  list: {Contract: [$.int()], Default: []}
+Methods:
+  use:
+    Arguments:
+    - list: {Contract: [$.int()], Default: []}
+    - few: {Contract: [$.string().notNull(), 1, 2], Default: []}
+    - map: {Contract: {$.string(): $.int()}, Default: {}}
+    - keys: {Contract: {a: $.int().notNull()}, Default: {}}
+    - disk: {Contract: $.class(a.Disk), Default: null}
+    - disks: {Contract: [$.class(a.Disk)], Default: []}
+";
+
+/// What is wrong with a call of `use` on an object of a model, or without one.
+fn call_problem(model: Option<&str>, values: &[(&str, &str)]) -> Option<String> {
+    let disk = (
+        "a.Disk",
+        "Classes: {a.Disk: Disk.yaml, a.Other: Other.yaml}\n",
+        &[
+            ("Classes/Disk.yaml", DISK),
+            ("Classes/Other.yaml", "Name: a.Other\n"),
+        ][..],
+    );
+    let (packages, releases, _) = bind(&[disk]);
+    let class = class("a.Disk");
+    let called = CalledFunction {
+        packages: &packages,
+        release: &releases[0],
+        class: &class,
+        function: "use",
+    };
+    let model = model.map(|text| {
+        let model = ObjectModel::read("model.yaml", text.as_bytes(), &Limits::default());
+        model.into_result().expect("the model can be read").0
+    });
+    let object = model.as_ref().map(|model| {
+        let objects = callable_objects(&packages, model, &class);
+        (model, objects.first().expect("one is a disk").0)
+    });
+    let values = values.iter();
+    let values: Vec<(String, String)> = values
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let call = FunctionCall::new(called, object, &values);
+    call.err().map(|findings| shown(&findings))
+}
+
+#[test]
+fn every_value_in_an_argument_satisfies_its_contract() {
+    for (name, value, expected) in [
+        ("list", "[1, \"2\"]", None),
+        (
+            "list",
+            "[1, \"x\"]",
+            Some("`list[1]` must be a whole number"),
+        ),
+        ("list", "[1.5]", Some("`list[0]` must be a whole number")),
+        ("few", "[\"a\"]", None),
+        ("few", "[]", Some("`few` must have at least 1 items")),
+        (
+            "few",
+            "[\"a\", \"b\", \"c\"]",
+            Some("`few` must have at most 2 items"),
+        ),
+        ("few", "[null]", Some("`few[0]` must not be null")),
+        ("map", "{\"a\": 1}", None),
+        (
+            "map",
+            "{\"a\": \"x\"}",
+            Some("`map.a` must be a whole number"),
+        ),
+        ("keys", "{\"a\": 1}", None),
+        ("keys", "{}", Some("`keys.a` must be there")),
+        ("disk", "{\"limit\": 1}", None),
+        (
+            "disk",
+            "{\"limit\": \"x\"}",
+            Some("`disk.limit` must be a whole number"),
+        ),
+        (
+            "disk",
+            "{\"?\": {\"type\": \"a.Other\"}}",
+            Some("`disk` must be an object of class `a.Disk`"),
+        ),
+        (
+            "disk",
+            "one",
+            Some(
+                "`disk` must be the id of an object of the class `a.Disk` in the model, or a mapping in JSON",
+            ),
+        ),
+        (
+            "disks",
+            "[1]",
+            Some("`disks[0]` must be an object of class `a.Disk`"),
+        ),
+    ] {
+        let problem = call_problem(None, &[(name, value)]);
+        assert_eq!(problem.as_deref(), expected, "{name}={value}");
+    }
+}
+
+#[test]
+fn an_argument_can_be_an_object_of_the_model() {
+    let model = "- '?': {id: one, type: a.Disk}\n- '?': {id: two, type: a.Other}\n";
+    for (name, value, expected) in [
+        ("disk", "one", None),
+        ("disks", "[\"one\"]", None),
+        (
+            "disks",
+            "[\"two\"]",
+            Some("`disks[0]` must be an object of class `a.Disk`"),
+        ),
+    ] {
+        let problem = call_problem(Some(model), &[(name, value)]);
+        assert_eq!(problem.as_deref(), expected, "{name}={value}");
+    }
+    let problem = call_problem(Some(model), &[("disk", "two")]);
+    assert!(problem.is_some_and(|it| it.contains("must be the id of an object")));
+}
+
+#[test]
+fn an_object_whose_values_violate_contracts_is_not_called() {
+    for (values, expected) in [
+        ("limit: 5", None),
+        (
+            "limit: null",
+            Some("`limit` of the object `one` must not be null"),
+        ),
+        (
+            "list: [1, x]",
+            Some("`list[1]` of the object `one` must be a whole number"),
+        ),
+    ] {
+        let model = format!("- '?': {{id: one, type: a.Disk}}\n  {values}\n");
+        let problem = call_problem(Some(&model), &[]);
+        match (problem, expected) {
+            (None, None) => {}
+            (problem, Some(expected)) => {
+                assert!(
+                    problem.as_ref().is_some_and(|it| it.contains(expected)),
+                    "{problem:?}"
+                );
+            }
+            (problem, None) => panic!("{problem:?}"),
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! variables, and the properties of the object as JSON on standard input; its output is the returned value as JSON. The
 //! interfaces of the class decide whether it may be called at all; [`ClassStubs`] knows them.
 
+mod arguments;
 mod failure;
 mod variables;
 
@@ -24,10 +25,11 @@ use pkgres_manifest::{
 use serde_json::Value;
 
 use crate::kinds::{PackageFiles, Release};
-use crate::objects::{ObjectClasses, defaults, release_of};
+use crate::objects::{ObjectClasses, defaults, model_findings, release_of};
 use crate::script::RunnableScript;
 use crate::target::{Command, Output, Target, TargetError, not_entered};
-use variables::{is_variable, mismatch};
+use arguments::ArgumentContracts;
+use variables::is_variable;
 
 /// The folder of a package with a folder of scripts for each class.
 const SCRIPTS: &str = "Resources";
@@ -55,19 +57,23 @@ pub struct FunctionCall<'call> {
     method: Option<DeclaredMethod<'call>>,
     values: BTreeMap<String, String>,
     object: Value,
+    warnings: Vec<Diagnostic>,
     timeout: Duration,
 }
 
 impl<'call> FunctionCall<'call> {
-    /// A call without an object: the function gets the defaults of the properties of its class.
+    /// A call with values for its arguments. The function gets the properties of an object of a model or, without one, the
+    /// defaults of the properties of its class.
     ///
     /// # Errors
     ///
-    /// The release knows no such class, the function has no such argument, or a value does not fit its contract.
+    /// The release knows no such class, the function has no such argument, or a value does not satisfy its contract: that
+    /// of an argument, or one in the model.
     pub fn new(
         called: CalledFunction<'call>,
+        object: Option<(&'call ObjectModel, ObjectId)>,
         values: &[(String, String)],
-    ) -> Result<Self, Diagnostic> {
+    ) -> Result<Self, Vec<Diagnostic>> {
         let CalledFunction {
             packages,
             release,
@@ -78,27 +84,46 @@ impl<'call> FunctionCall<'call> {
             let (name, version) = release;
             let class = Escaped::shortened(class.as_str());
             let message = format!("{name} {version} knows no class `{class}`");
-            return Err(Diagnostic::error(Code::Call, message));
+            return Err(vec![Diagnostic::error(Code::Call, message)]);
         };
         let mut call = Self {
             called,
             conformance,
             method: packages.method_of(release, class, function),
             values: BTreeMap::new(),
-            object: Value::Object(defaults(&packages.properties_of(release, class))),
+            object: match object {
+                Some((model, object)) => ObjectClasses::new(packages).json(model, object),
+                None => Value::Object(defaults(&packages.properties_of(release, class))),
+            },
+            warnings: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
         };
+        let model = object.map(|(model, _)| model);
+        if let Some(model) = model {
+            let findings = model_findings(packages, model);
+            if findings.iter().any(Diagnostic::is_error) {
+                return Err(findings);
+            }
+            call.warnings = findings;
+        }
+        let contracts = ArgumentContracts {
+            packages,
+            release: match &call.method {
+                Some(declared) => declared.release.clone(),
+                None => release.clone(),
+            },
+            model,
+        };
         for (name, value) in values {
-            call.set(name, value)?;
+            call.set(name, value, &contracts)
+                .map_err(|error| vec![error])?;
         }
         Ok(call)
     }
 
-    /// Sets the object of a model that the function gets the properties of.
-    #[must_use]
-    pub fn with_object(mut self, model: &ObjectModel, object: ObjectId) -> Self {
-        self.object = ObjectClasses::new(self.called.packages).json(model, object);
-        self
+    /// The warnings about the values of the model.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     /// Sets the longest time that the function may run, which is ten minutes otherwise.
@@ -135,7 +160,12 @@ impl<'call> FunctionCall<'call> {
     }
 
     /// Sets an argument.
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Diagnostic> {
+    fn set(
+        &mut self,
+        name: &str,
+        value: &str,
+        contracts: &ArgumentContracts<'_>,
+    ) -> Result<(), Diagnostic> {
         let function = Escaped::shortened(self.called.function).to_string();
         let shown = Escaped::shortened(name).to_string();
         let error = |message: String| Err(Diagnostic::error(Code::Call, message));
@@ -173,8 +203,9 @@ impl<'call> FunctionCall<'call> {
         if value.contains('\0') {
             return error(format!("the value of `{shown}` has a null byte"));
         }
-        if let Some(expected) = found.and_then(|it| mismatch(&it.contract.value, value)) {
-            return error(format!("`{shown}` must be {expected}"));
+        let problem = found.and_then(|it| contracts.problem(name, &it.contract.value, value));
+        if let Some(problem) = problem {
+            return error(problem);
         }
         self.values.insert(name.to_owned(), value.to_owned());
         Ok(())

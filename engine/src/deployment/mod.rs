@@ -19,15 +19,15 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pkgres_checks::{BoundPackages, check_model_of};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, Severity};
+use pkgres_checks::BoundPackages;
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed, Severity};
 use pkgres_manifest::{
-    Limits, ModelObject, ObjectId, ObjectModel, Package, PackageName, ResourceDescription,
-    ResourceTemplate, Version,
+    Limits, ObjectId, ObjectModel, Package, PackageName, ResourceDescription, ResourceTemplate,
+    Version,
 };
 
 use crate::kinds::{LockedArtifacts, PackageFiles, Release};
-use crate::objects::{ObjectClasses, release_of};
+use crate::objects::{ObjectClasses, model_findings, release_of};
 use object_values::ObjectValues;
 
 /// A resource of a deployment, with its origin.
@@ -251,11 +251,7 @@ impl<'packages> Collected<'packages> {
 
     /// Checks the values of a model against the contracts of its classes, as templates rely on them.
     fn check_contracts(&mut self, model: &ObjectModel) {
-        let release_of = |object: &ModelObject| release_of(self.packages, object).ok()?.cloned();
-        let report = check_model_of(model, self.packages, release_of);
-        // Contracts that only Murano's engine can evaluate are none of a deployment.
-        let mut findings = report.findings;
-        findings.retain(|finding| finding.code != Code::ContractNotChecked);
+        let findings = model_findings(self.packages, model);
         self.findings.extend(findings);
     }
 

@@ -59,10 +59,7 @@ pub(in crate::commands) fn call(
         class: object.map_or(&args.class, |(model, object)| &model.object(object).class),
         function: &args.function,
     };
-    let mut call = FunctionCall::new(called, &args.arguments)?;
-    if let Some((model, object)) = object {
-        call = call.with_object(model, object);
-    }
+    let call = FunctionCall::new(called, object, &args.arguments)?;
     let call = call.timeout(Duration::from_secs(args.timeout));
     let target = open_machine(&args.target, &args.ssh.options())?;
     let facts = facts_of_machine(&*target, &[]).map_err(target_failure)?;
@@ -80,15 +77,20 @@ pub(in crate::commands) fn call(
     if is_asked_only {
         output.note("The function was only asked not to change anything: nothing here can stop it");
     }
-    show(args, &called, &answer, output);
+    show(args, &called, (&answer, call.warnings()), output);
     Ok(Exit::Done)
 }
 
 /// Prints the value that a function returned. What a caller should know of it is a warning.
-fn show(args: &CallArgs, called: &CalledFunction<'_>, answer: &Answer, output: &mut Output) {
+fn show(
+    args: &CallArgs,
+    called: &CalledFunction<'_>,
+    (answer, of_model): (&Answer, &[Diagnostic]),
+    output: &mut Output,
+) {
     let warnings = answer.warnings.iter();
     let warnings = warnings.map(|warning| Diagnostic::warning(Code::Call, warning.to_string()));
-    let warnings: Vec<Diagnostic> = warnings.collect();
+    let warnings: Vec<Diagnostic> = of_model.iter().cloned().chain(warnings).collect();
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

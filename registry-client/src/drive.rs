@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, ReleaseSource, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, ReleaseSource, Version,
+};
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
@@ -318,31 +320,47 @@ pub fn finish_plan(
 ) -> Result<Result<PlannedModel, Vec<Diagnostic>>, RegistryError> {
     let mut definers = BTreeMap::new();
     for class in plan.needed_classes() {
-        let found = definers_of(&class, registries)?;
+        let found = definers_of(&class, &plan, registries)?;
         definers.insert(class, found);
     }
     let plan = plan.with_definers(definers);
     let names: Vec<PackageName> = plan.needed_packages().into_iter().collect();
     let supplies = registries.supply(&names)?;
-    let versions = supplies.into_iter().map(versions);
-    Ok(plan.with_versions(names.into_iter().zip(versions).collect()))
+    let releases = supplies.into_iter().map(releases);
+    Ok(plan.with_releases(names.into_iter().zip(releases).collect()))
 }
 
-fn definers_of(class: &ClassName, registries: &RegistrySet) -> Result<Definers, RegistryError> {
+/// The packages that define a class. If several do, one without a release that can be chosen does not count.
+fn definers_of(
+    class: &ClassName,
+    plan: &ModelPlan,
+    registries: &RegistrySet,
+) -> Result<Definers, RegistryError> {
     let packages = registries.defining(class)?;
-    Ok(if packages.is_empty() {
+    if packages.is_empty() {
         let similar = registries.similar_class(class)?;
-        Definers::Nobody { similar }
+        return Ok(Definers::Nobody { similar });
+    }
+    let all: Vec<PackageName> = packages.into_iter().collect();
+    let mut eligible = BTreeSet::new();
+    if all.len() > 1 {
+        for (name, supply) in all.iter().zip(registries.supply(&all)?) {
+            let records = releases(supply);
+            if records.iter().any(|record| plan.can_choose(record, class)) {
+                eligible.insert(name.clone());
+            }
+        }
+    }
+    Ok(Definers::Packages(if eligible.is_empty() {
+        all.into_iter().collect()
     } else {
-        Definers::Packages(packages.into_iter().collect())
-    })
+        eligible
+    }))
 }
 
-fn versions(supply: Supply) -> Vec<Version> {
+fn releases(supply: Supply) -> Vec<IndexRecord> {
     match supply {
         Supply::Unknown => Vec::new(),
-        Supply::Releases { records, .. } => {
-            records.into_iter().map(|record| record.version).collect()
-        }
+        Supply::Releases { records, .. } => records,
     }
 }

@@ -13,15 +13,18 @@ use pkgres_manifest::{
     ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version, VersionPin,
 };
 
-use crate::request::{ModelRoot, ObjectRequirement};
+use crate::request::{Locked, ModelRoot, ObjectRequirement, PrereleasePolicy, SolveOptions};
 
 /// The requirements of the objects of a model, and the substitutions of missing versions.
 #[derive(Debug, Clone)]
 pub struct PlannedModel {
     /// The model and the requirements of its objects.
     pub root: ModelRoot,
-    /// Replaced pins, whose versions are missing.
+    /// The pins whose versions are missing, and that may be replaced.
     pub substitutions: Vec<Substitution>,
+    /// The releases that objects are pinned to. They belong to [`Locked::kept`], so that they can be chosen even if they
+    /// were yanked since.
+    pub pinned: BTreeSet<(PackageName, Version)>,
 }
 
 /// The packages that define a class.
@@ -44,33 +47,38 @@ pub enum Definers {
 pub struct ModelPlan {
     model: Arc<ObjectModel>,
     fallback: Fallback,
-    /// Packages that are preferred if several define a class.
-    locked: BTreeSet<PackageName>,
+    /// The releases that are preferred.
+    locked: BTreeSet<(PackageName, Version)>,
+    /// What else decides whether a release can be chosen.
+    options: SolveOptions,
     /// The classes that the host supplies.
     definers: BTreeMap<ClassName, Definers>,
-    /// The versions that the host supplies.
-    versions: BTreeMap<PackageName, Vec<Version>>,
+    /// The releases that the host supplies.
+    releases: BTreeMap<PackageName, Vec<IndexRecord>>,
 }
 
 impl ModelPlan {
-    /// A plan for a model. `locked` are the locked packages, `provided` the releases of the host.
+    /// A plan for a model. The preferred releases of `locked` decide if several packages define a class; `provided` are
+    /// the releases of the host.
     pub fn new(
         model: Arc<ObjectModel>,
-        locked: BTreeSet<PackageName>,
+        locked: &Locked,
         provided: &[IndexRecord],
+        options: SolveOptions,
         fallback: Fallback,
     ) -> Self {
-        let mut versions: BTreeMap<PackageName, Vec<Version>> = BTreeMap::new();
+        let mut releases: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
         for record in provided {
-            let known = versions.entry(record.name.clone()).or_default();
-            known.push(record.version.clone());
+            let known = releases.entry(record.name.clone()).or_default();
+            known.push(record.clone());
         }
         let mut plan = Self {
             model,
             fallback,
-            locked,
+            locked: locked.preferred.clone(),
+            options,
             definers: BTreeMap::new(),
-            versions,
+            releases,
         };
         for class in plan.needed_classes() {
             let defining = provided.iter().filter(|record| record.exports(&class));
@@ -116,7 +124,11 @@ impl ModelPlan {
         let Some(Definers::Packages(all)) = self.definers.get(class) else {
             return Err(BTreeSet::new());
         };
-        let locked: BTreeSet<PackageName> = all.intersection(&self.locked).cloned().collect();
+        let is_locked = |name: &&PackageName| {
+            let mut locked = self.locked.iter();
+            locked.any(|(locked, _)| locked == *name)
+        };
+        let locked: BTreeSet<PackageName> = all.iter().filter(is_locked).cloned().collect();
         let chosen = if locked.is_empty() {
             all.clone()
         } else {
@@ -126,6 +138,22 @@ impl ModelPlan {
             Some(only) if chosen.len() == 1 => Ok(only.clone()),
             _ => Err(chosen),
         }
+    }
+
+    /// Whether a release can be chosen for an object of a class, as far as the release alone says so.
+    pub fn can_choose(&self, record: &IndexRecord, class: &ClassName) -> bool {
+        let options = &self.options;
+        let is_open = || {
+            let is_old_enough = options
+                .exclude_newer
+                .is_none_or(|cutoff| record.is_published_before(cutoff));
+            let is_left_out =
+                options.prerelease == PrereleasePolicy::Never && record.version.is_prerelease();
+            !record.yanked && is_old_enough && !is_left_out
+        };
+        let release = (record.name.clone(), record.version.clone());
+        let has_class = record.classes.is_none() || record.exports(class);
+        has_class && (self.locked.contains(&release) || is_open())
     }
 
     /// The error that no package, or several, define the class of an object.
@@ -163,31 +191,37 @@ pub struct ObjectPackages {
 }
 
 impl ObjectPackages {
-    /// The packages whose versions the plan needs, to check pins.
+    /// The packages whose releases the plan needs, to check pins.
     pub fn needed_packages(&self) -> BTreeSet<PackageName> {
         let objects = self.plan.model.objects().iter().zip(&self.packages);
         objects
             .filter(|(object, _)| matches!(object.version, VersionPin::Exact(_)))
             .filter_map(|(_, package)| package.as_ref().ok())
-            .filter(|package| !self.plan.versions.contains_key(*package))
+            .filter(|package| !self.plan.releases.contains_key(*package))
             .cloned()
             .collect()
     }
 
-    /// The requirements of the objects, or the errors in the model, which are [`capped`], for the versions of the
+    /// The requirements of the objects, or the errors in the model, which are [`capped`], for the releases of the
     /// [needed packages](Self::needed_packages). Other packages have none.
-    pub fn with_versions(
+    pub fn with_releases(
         mut self,
-        versions: BTreeMap<PackageName, Vec<Version>>,
+        releases: BTreeMap<PackageName, Vec<IndexRecord>>,
     ) -> Result<PlannedModel, Vec<Diagnostic>> {
-        for (name, versions) in versions {
-            self.plan.versions.entry(name).or_insert(versions);
+        for (name, records) in releases {
+            self.plan.releases.entry(name).or_insert(records);
         }
         let mut substitutions = Vec::new();
         let model = Arc::clone(&self.plan.model);
         let root = ModelRoot::try_new(model, |object| self.requirement(object, &mut substitutions));
         let root = root.map_err(capped)?;
+        let objects = self.plan.model.objects().iter().zip(&root.objects);
+        let pinned = objects.filter_map(|(object, required)| match &object.version {
+            VersionPin::Exact(version) => Some((required.package.clone(), version.clone())),
+            _ => None,
+        });
         Ok(PlannedModel {
+            pinned: pinned.collect(),
             root,
             substitutions,
         })
@@ -208,15 +242,17 @@ impl ObjectPackages {
             VersionPin::None => Spec::any(),
             VersionPin::Range(spec) => spec.clone(),
             VersionPin::Exact(version) => {
-                let known = plan.versions.get(&package).map_or(&[][..], Vec::as_slice);
-                let (object, pin) = ((&*plan.model, id), (&package, version));
-                match pinned(object, pin, known, plan.fallback)? {
-                    Some(substitution) => {
-                        let spec = Spec::exactly(&substitution.replacement);
-                        substitutions.push(substitution);
-                        spec
-                    }
-                    None => Spec::exactly(version),
+                let known = plan.releases.get(&package).map_or(&[][..], Vec::as_slice);
+                if known.iter().any(|record| record.version == *version) {
+                    Spec::exactly(version)
+                } else {
+                    let spec = plan.instead((id, version), &package, known)?;
+                    substitutions.push(Substitution {
+                        object: id,
+                        package: package.clone(),
+                        missing: version.clone(),
+                    });
+                    spec
                 }
             }
         };
@@ -237,7 +273,7 @@ pub enum Fallback {
     Any,
 }
 
-/// A missing pinned version and its replacement.
+/// A pin whose version is missing. The solver chooses what replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substitution {
     /// The object.
@@ -246,75 +282,89 @@ pub struct Substitution {
     pub package: PackageName,
     /// The pinned version.
     pub missing: Version,
-    /// The version that replaces it.
-    pub replacement: Version,
 }
 
-/// The substitution of a pinned version, if it is missing.
-pub(super) fn pinned(
-    (model, object): (&ObjectModel, ObjectId),
-    (package, version): (&PackageName, &Version),
-    known: &[Version],
-    fallback: Fallback,
-) -> Result<Option<Substitution>, Diagnostic> {
-    if known.contains(version) {
-        return Ok(None);
-    }
-    if let Some(replacement) = replacement_for(known, version, fallback) {
-        return Ok(Some(Substitution {
-            object,
-            package: package.clone(),
-            missing: version.clone(),
-            replacement,
-        }));
-    }
-    let shown = model.shown(object);
-    let message = format!("the object {shown} is pinned to {package} {version}, which is gone");
-    let mut error =
-        Diagnostic::error(Code::ModelGone, message).at(model.object(object).location.clone());
-    if let Some(nearest) = nearest(known, version) {
-        error = error.hint(format!("the nearest version is {nearest}"));
-        let helps = |fallback| replacement_for(known, version, fallback).is_some();
-        if fallback == Fallback::Never && helps(Fallback::Newer) {
-            error = error.hint("`--fallback` takes the newest of the same minor or major version");
-        } else if fallback != Fallback::Any && helps(Fallback::Any) {
-            error = error
-                .hint("`--fallback --allow-older` takes an older one of the same major version");
+impl ModelPlan {
+    /// The versions from which one is taken for an object instead of the version that it is pinned to, which is missing.
+    fn instead(
+        &self,
+        (object, missing): (ObjectId, &Version),
+        package: &PackageName,
+        known: &[IndexRecord],
+    ) -> Result<Spec, Diagnostic> {
+        let described = self.model.object(object);
+        let usable = known
+            .iter()
+            .filter(|record| self.can_choose(record, &described.class));
+        let usable: Vec<&Version> = usable.map(|record| &record.version).collect();
+        if let Some(spec) = replacements(&usable, missing, self.fallback) {
+            return Ok(spec);
         }
-    } else {
-        error = error.hint(format!("no registry has a package `{package}`"));
+        let shown = self.model.shown(object);
+        let message = format!("the object {shown} is pinned to {package} {missing}, which is gone");
+        let error = Diagnostic::error(Code::ModelGone, message).at(described.location.clone());
+        if known.is_empty() {
+            return Err(error.hint(format!("no registry has a package `{package}`")));
+        }
+        let Some(nearest) = nearest(&usable, missing) else {
+            return Err(error.hint(format!("no other version of `{package}` can be chosen")));
+        };
+        let error = error.hint(format!("the nearest version is {nearest}"));
+        let helps = |fallback| replacements(&usable, missing, fallback).is_some();
+        Err(
+            if self.fallback == Fallback::Never && helps(Fallback::Newer) {
+                error.hint("`--fallback` takes the newest of the same minor or major version")
+            } else if self.fallback != Fallback::Any && helps(Fallback::Any) {
+                error
+                    .hint("`--fallback --allow-older` takes an older one of the same major version")
+            } else {
+                error
+            },
+        )
     }
-    Err(error)
 }
 
-/// The version that replaces a missing one: the newest of the same minor version, else of the same major version.
-fn replacement_for(known: &[Version], missing: &Version, fallback: Fallback) -> Option<Version> {
-    let same_major = |version: &&Version| version.major() == missing.major();
-    let same_minor = |version: &&Version| same_major(version) && version.minor() == missing.minor();
-    let is_newer = |version: &&Version| *version > missing;
-    let stable_first = |version: &&Version| (!version.is_prerelease(), (*version).clone());
-    let pick = |is_eligible: &dyn Fn(&&Version) -> bool| {
-        let eligible = known.iter().filter(|version| is_eligible(version));
-        eligible.max_by_key(stable_first).cloned()
+/// The versions that may replace a missing one: those of the same minor version, or else of the same major version.
+fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> Option<Spec> {
+    let same_major = |version: &Version| version.major() == missing.major();
+    let same_minor = |version: &Version| same_major(version) && version.minor() == missing.minor();
+    let is_newer = |version: &Version| version > missing;
+    let range = |is_eligible: &dyn Fn(&Version) -> bool| {
+        let eligible = usable
+            .iter()
+            .copied()
+            .filter(|version| is_eligible(version));
+        let (stable, prereleases): (Vec<&Version>, Vec<&Version>) =
+            eligible.partition(|version| !version.is_prerelease());
+        // Bounds that are prereleases would say that prereleases are wanted.
+        let bounding = if stable.is_empty() {
+            prereleases
+        } else {
+            stable
+        };
+        let (oldest, newest) = (bounding.iter().min()?, bounding.iter().max()?);
+        if oldest == newest {
+            return Some(Spec::exactly(oldest));
+        }
+        let (oldest, newest) = (oldest.without_build(), newest.without_build());
+        Spec::parse(&format!(">={oldest},<={newest}")).ok()
     };
     let newer = || {
-        pick(&|version| same_minor(version) && is_newer(version))
-            .or_else(|| pick(&|version| same_major(version) && is_newer(version)))
+        range(&|version| same_minor(version) && is_newer(version))
+            .or_else(|| range(&|version| same_major(version) && is_newer(version)))
     };
     match fallback {
         Fallback::Never => None,
         Fallback::Newer => newer(),
         Fallback::Any => newer()
-            .or_else(|| pick(&same_minor))
-            .or_else(|| pick(&same_major)),
+            .or_else(|| range(&same_minor))
+            .or_else(|| range(&same_major)),
     }
 }
 
 /// The next newer version, else the next older one.
-fn nearest<'version>(known: &'version [Version], missing: &Version) -> Option<&'version Version> {
-    known
-        .iter()
-        .filter(|version| *version > missing)
-        .min()
-        .or_else(|| known.iter().filter(|version| *version < missing).max())
+fn nearest<'version>(usable: &[&'version Version], missing: &Version) -> Option<&'version Version> {
+    let newer = usable.iter().filter(|version| **version > missing).min();
+    let older = || usable.iter().filter(|version| **version < missing).max();
+    newer.or_else(older).copied()
 }

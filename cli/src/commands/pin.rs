@@ -10,14 +10,14 @@ use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
-    Version, VersionPin,
+    Version,
 };
 use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
     ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution, Root,
     Substitution,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::PinArgs;
 use crate::bound_release::bound_packages;
@@ -61,7 +61,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     let pinned = pin(model, input, context, output)?;
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
     for substitution in &pinned.substitutions {
-        output.note(&substitution_note(&pinned.model, substitution));
+        output.note(&substitution_note(&pinned, substitution));
     }
     let target = if args.in_place {
         Some(&args.model)
@@ -153,25 +153,24 @@ impl Planned {
             fallback,
         } = input;
         let model = Arc::new(model);
-        // A pinned release can be chosen even if it was yanked since.
-        for object in model.objects() {
-            if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version)
-            {
-                locked.kept.insert((package.clone(), version.clone()));
-            }
-        }
-        let locked_packages: BTreeSet<PackageName> = (locked.preferred.iter())
-            .map(|(name, _)| name.clone())
-            .collect();
-        let plan = ModelPlan::new(Arc::clone(&model), locked_packages, &provided, fallback);
+        let plan = ModelPlan::new(
+            Arc::clone(&model),
+            &locked,
+            &provided,
+            context.solve_options.clone(),
+            fallback,
+        );
         let planned = finish_plan(plan, &registries)?;
         let PlannedModel {
             root,
             substitutions,
+            pinned,
         } = planned.map_err(|findings| Failure {
             findings,
             exit: Exit::Failed,
         })?;
+        // A pinned release can be chosen even if it was yanked since.
+        locked.kept.extend(pinned);
         let request = Request {
             roots: Vec::new(),
             core: context.core().cloned(),
@@ -264,13 +263,13 @@ fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Vers
 }
 
 /// The note about an object whose pinned version is gone.
-fn substitution_note(model: &ObjectModel, substitution: &Substitution) -> String {
+fn substitution_note(pinned: &Pinned, substitution: &Substitution) -> String {
+    let (_, replacement) = &pinned.pins.objects[&substitution.object];
     format!(
-        "the object {} was pinned to {} {}, which is gone; it is now pinned to {}",
-        model.shown(substitution.object),
+        "the object {} was pinned to {} {}, which is gone; it is now pinned to {replacement}",
+        pinned.model.shown(substitution.object),
         substitution.package,
         substitution.missing,
-        substitution.replacement
     )
 }
 

@@ -71,7 +71,13 @@ static REGISTRIES: LazyLock<RegistrySet> = LazyLock::new(|| {
 
 /// The resolution of a model, if its contracts can be met.
 fn resolution(model: &Arc<ObjectModel>, contracts: ContractScope) -> Option<Box<Resolution>> {
-    let plan = ModelPlan::new(Arc::clone(model), BTreeSet::new(), &[], Fallback::Never);
+    let plan = ModelPlan::new(
+        Arc::clone(model),
+        &Locked::default(),
+        &[],
+        SolveOptions::default(),
+        Fallback::Never,
+    );
     let planned = match finish_plan(plan, &REGISTRIES).expect("memory can be read") {
         Ok(planned) => planned,
         Err(findings) => {

@@ -1,0 +1,156 @@
+//! Plans for object models: which versions replace those that are gone, and which package of several is meant.
+
+use std::sync::Arc;
+
+use pkgres_manifest::{Limits, ObjectModel, ReadOptions, RegistryName};
+use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive, finish_plan};
+use pkgres_resolver::{
+    Fallback, Locked, ModelPlan, PrereleasePolicy, Request, Resolver, Root, SolveOptions,
+};
+use pkgres_tests::build::{Build, release};
+
+/// The versions of the objects of a model, or the errors.
+fn pin(
+    header: &str,
+    records: Vec<pkgres_manifest::IndexRecord>,
+    options: &SolveOptions,
+    fallback: Fallback,
+) -> Result<Vec<String>, String> {
+    let text = format!("- ?: {{{header}}}\n");
+    let model = ObjectModel::read("model.yaml", text.as_bytes(), &Limits::default());
+    let model = Arc::new(model.into_result().expect("the model is right").0);
+    let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
+    for record in records {
+        registry.add_record(record);
+    }
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    let locked = Locked::default();
+    let plan = ModelPlan::new(model, &locked, &[], options.clone(), fallback);
+    let planned = finish_plan(plan, &registries).expect("memory can be read");
+    let planned = planned.map_err(|findings| findings[0].to_string())?;
+    let request = Request {
+        roots: vec![Root::Model(planned.root)],
+        core: None,
+        provided: Vec::new(),
+        locked: Locked {
+            kept: planned.pinned,
+            ..locked
+        },
+        overrides: std::collections::BTreeMap::new(),
+        options: options.clone(),
+        update: None,
+    };
+    let mut resolver = Resolver::new(request);
+    match drive(&mut resolver, &registries, &ReadOptions::default()).expect("memory can be read") {
+        Answer::Solved(resolution) => {
+            let bound = resolution.roots()[0].requires.iter();
+            let bound = bound.map(|bound| format!("{} {}", bound.package, bound.version));
+            Ok(bound.collect())
+        }
+        Answer::Conflict(conflict) => Err(conflict.summary),
+        answer => panic!("{answer:?}"),
+    }
+}
+
+const GONE: &str = "id: p, type: P.K, package: P, version: 1.1.0";
+
+#[test]
+fn a_version_that_cannot_be_chosen_replaces_none_that_is_gone() {
+    let usable = || release("P", "1.2").defines("P.K", &[]);
+    let options = SolveOptions {
+        exclude_newer: Some("2026-01-01T00:00:00Z".parse().expect("a time")),
+        ..SolveOptions::default()
+    };
+    let newest = || release("P", "1.3").defines("P.K", &[]);
+    let mut too_new = newest();
+    too_new.published = Some("2026-06-01T00:00:00Z".into());
+    for unusable in [
+        newest().yanked(),
+        release("P", "1.3").defines("P.Other", &[]),
+        newest().requires("Gone", "1"),
+        too_new,
+    ] {
+        let records = vec![usable(), unusable];
+        let found = pin(GONE, records, &options, Fallback::Newer);
+        assert_eq!(found, Ok(vec!["P 1.2.0".to_owned()]));
+    }
+    let found = pin(GONE, vec![usable(), newest()], &options, Fallback::Newer);
+    assert_eq!(found, Ok(vec!["P 1.3.0".to_owned()]));
+}
+
+#[test]
+fn the_same_minor_version_comes_first_and_stable_versions_before_prereleases() {
+    let records = || {
+        ["1.0.1", "1.1.1", "1.1.2", "1.1.3-rc.1", "1.2.0", "2.0.0"]
+            .map(|version| release("P", version).defines("P.K", &[]))
+            .to_vec()
+    };
+    let options = SolveOptions::default();
+    let found = |header: &str, fallback| pin(header, records(), &options, fallback);
+    assert_eq!(found(GONE, Fallback::Newer), Ok(vec!["P 1.1.2".to_owned()]));
+    let newest = "id: p, type: P.K, package: P, version: 1.1.4";
+    assert_eq!(found(newest, Fallback::Any), Ok(vec!["P 1.2.0".to_owned()]));
+    let newest = "id: p, type: P.K, package: P, version: 1.9.0";
+    assert_eq!(found(newest, Fallback::Any), Ok(vec!["P 1.2.0".to_owned()]));
+    let error = found(newest, Fallback::Newer).expect_err("all are older");
+    assert!(error.contains("the nearest version is 2.0.0"), "{error}");
+}
+
+#[test]
+fn the_nearest_version_is_one_that_can_be_chosen() {
+    let options = SolveOptions::default();
+    let records = vec![
+        release("P", "1.0").defines("P.K", &[]),
+        release("P", "1.2").defines("P.K", &[]).yanked(),
+    ];
+    let error = pin(GONE, records, &options, Fallback::Never).expect_err("it is gone");
+    assert!(error.contains("the nearest version is 1.0.0"), "{error}");
+    let records = vec![release("P", "1.2").defines("P.K", &[]).yanked()];
+    let error = pin(GONE, records, &options, Fallback::Newer).expect_err("it is gone");
+    assert!(
+        error.contains("no other version of `P` can be chosen"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_spelling_of_a_version_is_a_pin() {
+    let options = SolveOptions {
+        prerelease: PrereleasePolicy::Never,
+        ..SolveOptions::default()
+    };
+    let records = || {
+        vec![
+            release("P", "1.0").defines("P.K", &[]),
+            release("P", "1.1").defines("P.K", &[]).yanked(),
+        ]
+    };
+    for header in [
+        "id: p, type: P.K, version: 1.1.0",
+        "id: p, type: P.K, classVersion: 1.1.0",
+        "id: p, type: P.K/1.1.0",
+        "id: p, type: P.K/1.1.0@P",
+        "id: p, type: P.K, package: P, version: 1.1.0",
+    ] {
+        let found = pin(header, records(), &options, Fallback::Never);
+        assert_eq!(found, Ok(vec!["P 1.1.0".to_owned()]), "{header}");
+    }
+}
+
+#[test]
+fn a_package_without_a_release_that_can_be_chosen_makes_no_class_ambiguous() {
+    let header = "id: p, type: P.K";
+    let options = SolveOptions::default();
+    let of_p = || release("P", "1").defines("P.K", &[]);
+    let of_q = || release("Q", "1").defines("P.K", &[]);
+    let found = pin(
+        header,
+        vec![of_p(), of_q().yanked()],
+        &options,
+        Fallback::Never,
+    );
+    assert_eq!(found, Ok(vec!["P 1.0.0".to_owned()]));
+    let error = pin(header, vec![of_p(), of_q()], &options, Fallback::Never);
+    let error = error.expect_err("both define it");
+    assert!(error.contains("several packages define"), "{error}");
+}

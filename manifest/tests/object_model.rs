@@ -103,6 +103,8 @@ fn versions_come_from_every_place_that_can_hold_them() {
         ),
         ("type: a.B, classVersion: 2.0.0", None, "2.0.0"),
         ("type: a.B/1.0.0, classVersion: 2.0.0", None, "1.0.0"),
+        ("type: a.B/1.0.0, version: 1.0.0+b", None, "1.0.0"),
+        ("type: a.B, version: 1.2.0, classVersion: 1", None, "1.2.0"),
         ("type: a.B, package: ~, version: ", None, "none"),
     ] {
         let model = read("m.yaml", &format!("'?': {{{header}}}")).expect(header);
@@ -170,6 +172,18 @@ fn an_invalid_model_is_rejected_with_its_location() {
         (
             "'?': {type: a.B, version: ''}",
             "m.yaml:1:27: error[PK0060]: the version is empty; hint: leave it out for any version",
+        ),
+        (
+            "'?': {type: a.B/1.0.0, version: 2.0.0}",
+            "m.yaml:1:33: error[PK0060]: `type` has the version 1.0.0, and `version` has 2.0.0; hint: leave one out: Murano loads that of `type`",
+        ),
+        (
+            "'?': {type: a.B, version: 1.0.0, classVersion: '2'}",
+            "m.yaml:1:48: error[PK0060]: `version` has the version 1.0.0, and `classVersion` has 2; hint: leave one out: Murano loads that of `classVersion`",
+        ),
+        (
+            "'?': {type: null}",
+            "m.yaml:1:6: error[PK0060]: the object has no `type`",
         ),
         (
             "'?': {type: a.B, package: 1}",

@@ -36,13 +36,23 @@ pub struct ModelReport {
 pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (number, object) in model.objects().iter().enumerate() {
-        let missing = match (&object.package, &object.version) {
+        let shown = model.shown(ObjectId(number));
+        let message = match (&object.package, &object.version) {
             (Some(_), VersionPin::Exact(_)) => continue,
-            (None, VersionPin::Exact(_)) => "no package",
-            (Some(_), _) => "no version",
-            (None, _) => "neither a package nor a version",
+            (None, VersionPin::Exact(_)) => format!("the object {shown} has no package"),
+            (Some(_), VersionPin::None) => format!("the object {shown} has no version"),
+            (None, VersionPin::None) => {
+                format!("the object {shown} has neither a package nor a version")
+            }
+            (package, VersionPin::Range(spec)) => {
+                let without = if package.is_none() {
+                    "no package, and "
+                } else {
+                    ""
+                };
+                format!("the object {shown} has {without}the versions `{spec}` instead of one")
+            }
         };
-        let message = format!("the object {} has {missing}", model.shown(ObjectId(number)));
         let finding = Diagnostic::error(Code::ModelUnpinned, message);
         findings.push(finding.at(object.location.clone()));
     }

@@ -10,7 +10,7 @@ use crate::document::{
 };
 use crate::name::{ClassName, PackageName};
 use crate::read_options::Limits;
-use crate::spec::Spec;
+use crate::spec::{Spec, VersionSet};
 use crate::version::Version;
 
 /// The key of an object's header.
@@ -356,7 +356,7 @@ impl<'source> ModelReader<'source> {
         span: Span,
         holder: Option<ObjectId>,
     ) -> Option<ModelObject> {
-        let Some(entry) = header.entry("type") else {
+        let Some(entry) = header.entry("type").filter(|entry| !entry.value.is_null()) else {
             self.error("the object has no `type`", span);
             return None;
         };
@@ -406,14 +406,29 @@ impl<'source> ModelReader<'source> {
             }
         }
         let mut version_value = None;
+        // The version that counts, where it is written.
+        let mut counting = inline_version.map(|text| (("type", text), entry.value.span));
         for key in ["version", "classVersion"] {
             let Some((scalar, span)) = written_scalar(key) else {
                 continue;
             };
-            if let Some(scalar) = scalar
-                && version == VersionPin::None
-            {
-                version = self.version(&scalar.text, span);
+            if let Some(scalar) = scalar {
+                let written = self.version(&scalar.text, span);
+                let this = ((key, &*scalar.text), span);
+                match counting {
+                    None => {
+                        counting = Some(this);
+                        version = written;
+                    }
+                    // Murano knows both: that in `type` counts.
+                    Some((("type", _), _)) if key == "classVersion" => {}
+                    Some(other) if exclude_each_other(&version, &written) => {
+                        // Murano does not read `version`.
+                        let loaded = if key == "version" { "type" } else { key };
+                        self.contradiction(other, this, loaded);
+                    }
+                    Some(_) => {}
+                }
             }
             if key == "version" || (version_value.is_none() && scalar.is_some()) {
                 version_value = Some(span);
@@ -437,6 +452,22 @@ impl<'source> ModelReader<'source> {
             },
             repeated_headers: Vec::new(),
         })
+    }
+
+    /// The error that two keys of a header name versions that exclude each other. Murano reads the key `loaded`.
+    fn contradiction(
+        &mut self,
+        ((key, text), span): ((&str, &str), Span),
+        ((other_key, other_text), other_span): ((&str, &str), Span),
+        loaded: &str,
+    ) {
+        let (text, other_text) = (Escaped::shortened(text), Escaped::shortened(other_text));
+        let message = format!("`{key}` has the version {text}, and `{other_key}` has {other_text}");
+        let finding = Diagnostic::error(Code::Model, message)
+            .label(self.location(other_span), "this version")
+            .label(self.location(span), "and this one");
+        let hint = format!("leave one out: Murano loads that of `{loaded}`");
+        self.diagnostics.push(finding.hint(hint));
     }
 
     fn package(&mut self, text: &str, span: Span) -> Option<PackageName> {
@@ -515,6 +546,16 @@ fn same_content<'node>(
         }
     }
     true
+}
+
+/// Whether no version is one that both allow.
+fn exclude_each_other(one: &VersionPin, other: &VersionPin) -> bool {
+    let allowed = |pin: &VersionPin| match pin {
+        VersionPin::None => VersionSet::all(),
+        VersionPin::Exact(version) => VersionSet::exactly(version),
+        VersionPin::Range(spec) => spec.set().clone(),
+    };
+    allowed(one).intersection(&allowed(other)).is_empty()
 }
 
 fn scalar_kind(scalar: &Scalar) -> ValueKind {

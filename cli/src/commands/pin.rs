@@ -77,7 +77,11 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
                 write_file(&RealFileSystem, path, text.as_bytes())?;
             }
         }
+        None if output.is_json() => {}
         None => output.data(&text),
+    }
+    if output.is_json() {
+        output.json(&pinned.to_json(target.is_none().then_some(&text)));
     }
     let objects = counted(pinned.pins.objects.len(), "object");
     let packages = counted(pinned.pins.packages.len(), "package");
@@ -100,6 +104,41 @@ pub(super) struct Pinned {
     substitutions: Vec<Substitution>,
     resolution: Box<Resolution>,
     registries: RegistrySet,
+}
+
+impl Pinned {
+    /// The versions of the objects as JSON, and the text of the model unless a file has it.
+    pub(super) fn to_json(&self, text: Option<&str>) -> Value {
+        let objects = self.pins.objects.iter();
+        let objects = objects.map(|(number, (package, version))| {
+            let object = self.model.object(*number);
+            json!({
+                "id": object.id,
+                "class": object.class,
+                "package": package,
+                "version": version,
+            })
+        });
+        let substitutions = self.substitutions.iter().map(|substitution| {
+            json!({
+                "id": self.model.object(substitution.object).id,
+                "package": substitution.package,
+                "missing": substitution.missing,
+                "version": self.pins.objects[&substitution.object].1,
+            })
+        });
+        let mut document = json!({
+            "schema_version": 1,
+            "status": "pinned",
+            "objects": objects.collect::<Vec<_>>(),
+            "packages": self.pins.packages,
+            "substitutions": substitutions.collect::<Vec<_>>(),
+        });
+        if let Some(text) = text {
+            document["model"] = json!(text);
+        }
+        document
+    }
 }
 
 /// Reads a model from a file, or from stdin if the path is `-`.

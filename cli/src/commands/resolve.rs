@@ -114,6 +114,11 @@ fn print_model(
         fallback: Fallback::Never,
     };
     let pinned = pin(model, input, context, output)?;
-    output.data(&pinned.model.with_pins(&pinned.pins, &options.limits)?);
+    let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
+    if output.is_json() {
+        output.json(&pinned.to_json(Some(&text)));
+    } else {
+        output.data(&text);
+    }
     Ok(Exit::Done)
 }

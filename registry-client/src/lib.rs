@@ -119,7 +119,7 @@ pub use installation::{Installation, InstalledState, collection_files};
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
-pub use outdated::{BlockingRequirement, Outdated, outdated};
+pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VENDORED_FILE};
 #[cfg(feature = "index")]

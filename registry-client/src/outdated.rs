@@ -17,6 +17,28 @@ use crate::drive::{Answer, solve};
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
+/// What an update of everything finds in a resolution.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct OutdatedReport {
+    /// The releases for which there is a newer version.
+    pub packages: Vec<Outdated>,
+    /// The releases that the update replaces by older ones. Empty if older versions are preferred.
+    pub downgrades: Vec<Downgrade>,
+}
+
+/// A release that an update of everything replaces by an older one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Downgrade {
+    /// The package.
+    pub package: PackageName,
+    /// The version in use.
+    pub now: Version,
+    /// The older version.
+    pub to: Version,
+}
+
 /// A release for which there is a newer version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,7 +74,7 @@ pub struct BlockingRequirement {
     pub location: Option<Location>,
 }
 
-/// Finds the packages of a resolution that are not at their latest version.
+/// Finds the packages of a resolution that are not at their latest version, and those that an update would move back.
 ///
 /// `request` is the request of the resolution; its locked versions are ignored. A version that is newer than all
 /// others is not outdated, whatever an update would choose. If older versions are preferred, neither is a version that an
@@ -66,7 +88,7 @@ pub fn outdated(
     resolution: &Resolution,
     registries: &RegistrySet,
     options: &ReadOptions,
-) -> Result<Vec<Outdated>, RegistryError> {
+) -> Result<OutdatedReport, RegistryError> {
     let mut afresh = request.clone();
     // As in an update of everything, which may keep yanked releases.
     afresh.locked = Locked::default();
@@ -87,7 +109,7 @@ pub fn outdated(
         .into_iter()
         .collect();
     let latest = latest_versions(request, &names, registries)?;
-    let mut found = Vec::new();
+    let mut report = OutdatedReport::default();
     for package in resolution.packages() {
         let in_use = package.version.is_prerelease();
         let Some(candidates) = latest.get(&package.name) else {
@@ -100,6 +122,16 @@ pub fn outdated(
         };
         let allowed = (fresh.as_deref())
             .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
+        let older = allowed
+            .as_ref()
+            .filter(|allowed| **allowed < package.version);
+        if let (Preference::Newest, Some(older)) = (request.options.prefer, older) {
+            report.downgrades.push(Downgrade {
+                package: package.name.clone(),
+                now: package.version.clone(),
+                to: older.clone(),
+            });
+        }
         let is_newer = |other: &&Version| **other > package.version;
         let wanted = match request.options.prefer {
             Preference::Oldest => allowed.as_ref().filter(is_newer),
@@ -128,9 +160,9 @@ pub fn outdated(
                 outdated.because = proof(&afresh, fresh, &outdated, registries, options)?;
             }
         }
-        found.push(outdated);
+        report.packages.push(outdated);
     }
-    Ok(found)
+    Ok(report)
 }
 
 /// The version that replaces a release in another resolution: the release itself if it stays, otherwise the next higher

@@ -28,7 +28,9 @@ fn look(
         panic!("{answer:?}");
     };
     let found = outdated(&request, &resolution, &registries, &options).expect("all is in memory");
-    found.iter().map(shown).collect()
+    let downgrades = found.downgrades.iter();
+    let downgrades = downgrades.map(|it| format!("{} {} back to {}", it.package, it.now, it.to));
+    found.packages.iter().map(shown).chain(downgrades).collect()
 }
 
 fn shown(entry: &Outdated) -> String {
@@ -117,6 +119,28 @@ fn a_package_that_is_decided_before_holds_others_back() {
         look(request(root), records, &[]),
         ["B 1.0.0 1.0.0 2.0.0, D would go from 2.0.0 to 1.0.0"]
     );
+}
+
+#[test]
+fn an_update_that_moves_a_package_back_says_so() {
+    let root = release("R", "1").requires("D", "*").requires("B", "*");
+    let records = || {
+        vec![
+            release("B", "1"),
+            release("B", "2").requires("D", "<2"),
+            release("D", "1"),
+            release("D", "2"),
+        ]
+    };
+    let preferred = [("B", "2"), ("D", "1")];
+    assert_eq!(
+        look(request(root.clone()), records(), &preferred),
+        ["D 1.0.0 2.0.0 2.0.0", "B 2.0.0 back to 1.0.0"]
+    );
+    // An update that prefers old versions moves most of them back.
+    let mut oldest = request(root);
+    oldest.options.prefer = Preference::Oldest;
+    assert_eq!(look(oldest, records(), &preferred), Vec::<String>::new());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pkgres_registry_client::outdated;
+use pkgres_registry_client::{OutdatedReport, outdated};
 use pkgres_resolver::{Locked, Preference, Request};
 use serde_json::json;
 
@@ -58,9 +58,13 @@ fn show_outdated(
         task.solve_with_registries(context, output)?
     };
     let progress = output.progress("Looking for newer versions", context.registries.activity());
-    let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
+    let report = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
-    let outdated_packages = outdated_packages?;
+    let OutdatedReport {
+        packages: outdated_packages,
+        downgrades,
+        ..
+    } = report?;
     let effects = if outdated_packages.is_empty() {
         ProjectEffects::default()
     } else {
@@ -83,6 +87,7 @@ fn show_outdated(
             "schema_version": 1,
             "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
             "packages": show::outdated_json(&outdated_packages, &effects),
+            "downgrades": show::downgrades_json(&downgrades),
             "not_compared": show::not_compared_json(&effects),
             "notes": show::excluded(&resolution, &reasons),
         }));
@@ -130,5 +135,14 @@ fn show_outdated(
             format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
         }
     });
+    for downgrade in &downgrades {
+        output.note(&format!(
+            "`{}` replaces {} {} by the older {}",
+            context.invocation.command("update"),
+            downgrade.package,
+            downgrade.now,
+            downgrade.to
+        ));
+    }
     Ok(exit)
 }

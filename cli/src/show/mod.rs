@@ -35,7 +35,9 @@ pub(crate) use effects::{
 };
 pub(crate) use graph::Graph;
 pub(crate) use line_breaks::wrapped;
-pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
+pub(crate) use outdated::{
+    downgrades_json, left_behind, left_behind_json, outdated, outdated_json,
+};
 pub(crate) use repairs::{
     Editable, how_to_apply, last_day, policy_name, repair_changes, repair_changes_json, repairs,
     repairs_json, unapplicable,

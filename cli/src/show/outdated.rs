@@ -1,6 +1,6 @@
 //! Outdated packages, and what holds them back.
 
-use pkgres_registry_client::{BlockingRequirement, Outdated};
+use pkgres_registry_client::{BlockingRequirement, Downgrade, Outdated};
 use serde_json::{Value, json};
 
 use super::counted;
@@ -116,7 +116,7 @@ fn requirement_text(entry: &Outdated, requirement: &BlockingRequirement) -> Stri
     let position = position.unwrap_or_default();
     let BlockingRequirement { owner, spec, .. } = requirement;
     if requirement.is_override {
-        format!("the override of {} with {spec}", entry.package)
+        format!("the override of {} with {}", entry.package, spec.in_words())
     } else {
         format!("{owner}, which requires {spec}{position}")
     }
@@ -129,6 +129,18 @@ pub(crate) fn outdated_json(packages: &[Outdated], effects: &ProjectEffects) -> 
         let effects = effects_json(effects, Some((&entry.package, &entry.now)));
         json["effects"] = effects.into();
         json
+    });
+    entries.collect()
+}
+
+/// What an update would replace by older versions, as JSON.
+pub(crate) fn downgrades_json(downgrades: &[Downgrade]) -> Vec<Value> {
+    let entries = downgrades.iter().map(|downgrade| {
+        json!({
+            "package": downgrade.package,
+            "now": downgrade.now,
+            "to": downgrade.to,
+        })
     });
     entries.collect()
 }

@@ -130,7 +130,7 @@ fn held_back(
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<Vec<Outdated>> {
-    let mut all = outdated(request, resolution, registries, &context.read_options)?;
+    let mut all = outdated(request, resolution, registries, &context.read_options)?.packages;
     all.retain(|entry| entry.allowed.as_ref() != Some(&entry.latest));
     Ok(all)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
-use pkgres_resolver::{Locked, PackageUpdate, Resolution, Update, UpdateTarget};
+use pkgres_resolver::{Locked, PackageUpdate, Resolution, SideBySide, Update, UpdateTarget};
 use serde_json::json;
 
 use crate::args::WhyNotArgs;
@@ -31,11 +31,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     let (name, version) = release_name(&args.name)?;
     let project = Project::open(&args.solve.manifest, context)?;
     let task = task_with_lock(&args.solve, &project, context, output)?;
-    let mut again = task_with_lock(&args.solve, &project, context, output)?;
-    // They were reported by the first solve.
-    again.warnings.clear();
-    again.existing_lock = None;
-    let locations = again.searched.clone();
+    let locations = task.searched.clone();
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     let chosen = versions_of(&name, &resolution);
     if chosen.is_empty() {
@@ -61,63 +57,125 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
         }
     };
     if chosen.contains(&version) {
-        report(&name, &version, "in_resolution", output);
+        report(&name, &version, "in_resolution", &[], output);
         output.note(&format!("{name} {version} is in the resolution"));
         return Ok(Exit::Done);
     }
-    again.request.locked = Locked::from_lockfile(&lock_of(&resolution));
-    let update = PackageUpdate {
-        from: chosen.clone(),
-        to: UpdateTarget::Exactly(version.clone()),
-    };
-    again.request.update = Some(Update {
-        packages: BTreeMap::from([(name.clone(), update)]),
-    });
-    match again.search(context, output)?.0 {
-        Searched::Solved(moved) => {
-            let mut excluded = moved.excluded().into_iter();
-            let excluded = excluded.find(|one| one.name == name && one.version == version);
-            let status = if excluded.is_some() {
-                "excluded"
-            } else {
-                "possible"
-            };
-            report(&name, &version, status, output);
-            let command = context
-                .invocation
-                .command(&format!("update {name} --precise {version}"));
-            let lock = context.invocation.command("lock");
-            let is_locked = project.lockfile(context)?.is_some();
-            let because = if is_locked {
-                "it is locked or preferred"
-            } else {
-                "it is preferred"
-            };
-            output.note(&match excluded.map(|one| one.exclusion) {
-                Some(exclusion) => {
-                    let was = show::excluded_because(exclusion);
-                    format!("{name} {version} {was}, so it is chosen only if it is requested")
-                }
-                None => format!(
-                    "Nothing prevents {name} {version}: {} is chosen because {because}",
-                    sentence_list(&chosen, "and")
-                ),
-            });
-            output.note(&if is_locked {
-                format!("hint: `{command}` moves to it")
-            } else {
-                format!("hint: `{lock}` writes a lockfile, and `{command}` moves to it")
-            });
-            Ok(Exit::Done)
-        }
-        Searched::Conflict(conflict) => {
-            if output.is_json() {
-                output.json(&show::conflict_document(&conflict));
-            } else {
-                output.data(&show::proof(&conflict, &locations));
+    let mut conflict = None;
+    for from in replaceable(&chosen, &version) {
+        let mut task = task_with_lock(&args.solve, &project, context, output)?;
+        // They were reported by the first solve.
+        task.warnings.clear();
+        task.existing_lock = None;
+        task.request.locked = Locked::from_lockfile(&lock_of(&resolution));
+        let update = PackageUpdate {
+            from: BTreeSet::from([from.clone()]),
+            to: UpdateTarget::Exactly(version.clone()),
+        };
+        task.request.update = Some(Update {
+            packages: BTreeMap::from([(name.clone(), update)]),
+        });
+        match task.search(context, output)?.0 {
+            Searched::Solved(moved) => {
+                let named = match chosen.len() {
+                    1 => name.to_string(),
+                    _ => format!("{name}@{from}"),
+                };
+                let is_locked = project.lockfile(context)?.is_some();
+                let tried = Tried {
+                    release: (&name, &version),
+                    named,
+                    chosen: &chosen,
+                    before: &resolution,
+                    moved: &moved,
+                };
+                tried.show(is_locked, context, output);
+                return Ok(Exit::Done);
             }
-            Ok(Exit::Failed)
+            Searched::Conflict(found) => conflict = conflict.or(Some(found)),
         }
+    }
+    let conflict = conflict.expect("a version was chosen, and each has a conflict");
+    if output.is_json() {
+        output.json(&show::conflict_document(&conflict));
+    } else {
+        output.data(&show::proof(&conflict, &locations));
+    }
+    Ok(Exit::Failed)
+}
+
+/// The chosen versions in the order in which another one is tried instead: the nearest older ones first.
+fn replaceable<'chosen>(
+    chosen: &'chosen BTreeSet<Version>,
+    wanted: &'chosen Version,
+) -> impl Iterator<Item = &'chosen Version> {
+    let older = chosen.range(..wanted).rev();
+    older.chain(chosen.range(wanted..))
+}
+
+/// An update to a version that has a solution.
+struct Tried<'tried> {
+    release: (&'tried PackageName, &'tried Version),
+    /// What `update` has to be told to move.
+    named: String,
+    chosen: &'tried BTreeSet<Version>,
+    before: &'tried Resolution,
+    moved: &'tried Resolution,
+}
+
+impl Tried<'_> {
+    /// The packages of which it brings in several releases.
+    fn split(&self) -> Vec<&SideBySide> {
+        let before = self.before.side_by_side();
+        let is_new = |split: &&SideBySide| !before.iter().any(|it| it.name == split.name);
+        self.moved.side_by_side().iter().filter(is_new).collect()
+    }
+
+    /// Shows why the version was not chosen, and how to get it.
+    fn show(&self, is_locked: bool, context: &Context, output: &mut Output) {
+        let (name, version) = self.release;
+        let mut excluded = self.moved.excluded().into_iter();
+        let excluded = excluded.find(|one| one.name == *name && one.version == *version);
+        let split = self.split();
+        let status = if excluded.is_some() {
+            "excluded"
+        } else {
+            "possible"
+        };
+        report(name, version, status, &split, output);
+        let (are, they_are) = match self.chosen.len() {
+            1 => ("is", "it is"),
+            _ => ("are", "they are"),
+        };
+        let locked = if is_locked { "locked or " } else { "" };
+        let chosen = sentence_list(self.chosen, "and");
+        output.note(&match excluded.map(|one| one.exclusion) {
+            Some(exclusion) => {
+                let was = show::excluded_because(exclusion);
+                format!("{name} {version} {was}, so it is chosen only if it is requested")
+            }
+            None if split.is_empty() => {
+                format!(
+                    "Nothing prevents {name} {version}: {chosen} {are} chosen because {they_are} {locked}preferred"
+                )
+            }
+            None => {
+                let several = split.iter().map(|split| {
+                    format!("{} {}", split.name, sentence_list(&split.versions, "and"))
+                });
+                let several: Vec<String> = several.collect();
+                let several = several.join(", and ");
+                format!("{name} {version} needs {several} side by side, so it is chosen only if it is requested")
+            }
+        });
+        let update = format!("update {} --precise {version}", self.named);
+        let command = context.invocation.command(&update);
+        output.note(&if is_locked {
+            format!("hint: `{command}` moves to it")
+        } else {
+            let lock = context.invocation.command("lock");
+            format!("hint: `{lock}` writes a lockfile, and `{command}` moves to it")
+        });
     }
 }
 
@@ -130,13 +188,21 @@ fn versions_of(name: &PackageName, resolution: &Resolution) -> BTreeSet<Version>
         .collect()
 }
 
-fn report(name: &PackageName, version: &Version, status: &str, output: &mut Output) {
+fn report(
+    name: &PackageName,
+    version: &Version,
+    status: &str,
+    split: &[&SideBySide],
+    output: &mut Output,
+) {
+    let split: Vec<&PackageName> = split.iter().map(|split| &split.name).collect();
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": status,
             "package": name,
             "version": version,
+            "side_by_side": split,
             "conflict": null,
         }));
     }

@@ -220,6 +220,9 @@ pub(crate) fn changes_json(diff: &LockDiff) -> Value {
 }
 
 fn normal(spec: &Spec) -> String {
+    if *spec == Spec::any() {
+        return spec.in_words().to_owned();
+    }
     spec.normal_form()
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn notes(
         format!("{name} {version} is built into pkgres: no registry has {name}")
     }));
     for (name, spec) in resolution.unused_overrides() {
+        let spec = spec.in_words();
         lines.push(format!(
             "the override of {name} with {spec} has no effect: nothing requires {name}"
         ));

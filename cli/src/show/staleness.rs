@@ -307,6 +307,7 @@ impl<'s> Line<'s> {
                 } else {
                     "which requires"
                 };
+                let spec = spec.in_words();
                 let text = format!(
                     "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{place}"
                 );
@@ -369,11 +370,18 @@ fn override_change(
     spec: Option<&Spec>,
 ) -> (char, String) {
     match (locked, spec) {
-        (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
+        (None, Some(spec)) => {
+            let spec = spec.in_words();
+            ('+', format!("{package} is overridden with {spec}"))
+        }
         (_, None) => ('-', format!("{package} is no longer overridden")),
         (Some(locked), Some(spec)) => (
             '~',
-            format!("{package} is overridden with {spec}; the lockfile was made for {locked}"),
+            format!(
+                "{package} is overridden with {}; the lockfile was made for {}",
+                spec.in_words(),
+                locked.in_words()
+            ),
         ),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use pkgres_manifest::{PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{
     BoundRequirement, Owner, RequirementPath, Requirer, Resolution, ResolvedPackage,
 };
@@ -128,11 +128,7 @@ impl<'a> Printer<'a> {
             };
             if let Some(written) = &bound.overridden {
                 // A folder that overrides a package allows any version of it.
-                let spec = if bound.spec == Spec::any() {
-                    "any version".to_owned()
-                } else {
-                    bound.spec.to_string()
-                };
+                let spec = bound.spec.in_words();
                 // A lockfile has the override, but not the requirement that it replaces.
                 let note = if self.is_frozen {
                     format!(" (overridden with {spec})")
@@ -313,7 +309,7 @@ pub(crate) fn paths(paths: &[RequirementPath]) -> String {
         text.push_str(&format!("{}\n", path.root));
         for (depth, step) in path.steps.iter().enumerate() {
             let indent = "    ".repeat((depth + 1).min(MAX_LEVELS));
-            let (package, spec, version) = (&step.package, &step.spec, &step.version);
+            let (package, spec, version) = (&step.package, step.spec.in_words(), &step.version);
             let note = if step.is_override { " (override)" } else { "" };
             text.push_str(&format!(
                 "{indent}requires {package} {spec}{note}: {version}\n"

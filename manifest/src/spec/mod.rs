@@ -164,6 +164,15 @@ impl Spec {
         &self.0.written
     }
 
+    /// The spec in a message: as written, but `any version` for [`Spec::any`], which no one writes.
+    pub fn in_words(&self) -> &str {
+        if *self == Self::any() {
+            "any version"
+        } else {
+            self.written()
+        }
+    }
+
     /// The versions that match.
     pub fn set(&self) -> &VersionSet {
         &self.0.set

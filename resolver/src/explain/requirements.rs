@@ -115,11 +115,8 @@ pub(super) fn requirements(
                 text.push_str(" (implied)");
             }
             if let Some(overriding) = &overriding {
-                text.push_str(&if *overriding == Spec::any() {
-                    ", which is overridden with any version".to_owned()
-                } else {
-                    format!(", which is overridden with {overriding}")
-                });
+                let overriding = overriding.in_words();
+                text.push_str(&format!(", which is overridden with {overriding}"));
             }
             Reason {
                 text,
@@ -179,7 +176,12 @@ pub(super) fn object_requirements(
         let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&definers)
         {
             let class = universe.catalog.class_name(class);
-            format!("the object {shown} needs a {package} {spec} that defines the class {class}")
+            let versions = if *spec == Spec::any() {
+                format!("a version of {package}")
+            } else {
+                format!("a {package} {spec}")
+            };
+            format!("the object {shown} needs {versions} that defines the class {class}")
         } else {
             let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());
             let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();

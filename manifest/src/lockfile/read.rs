@@ -134,6 +134,15 @@ impl<'source> LockReader<'source> {
         Ok(value)
     }
 
+    /// Skips the line that begins a section, if it is the current one.
+    fn section(&mut self, line: &str) -> bool {
+        let is_here = self.peek(line) == Some("");
+        if is_here {
+            self.lines.advance();
+        }
+        is_here
+    }
+
     fn missing(&self, prefix: &str) -> Diagnostic {
         let what = prefix.trim();
         let message = match self.lines.current() {
@@ -169,36 +178,30 @@ impl<'source> LockReader<'source> {
             ecosystem: self.ecosystem,
             ..Lockfile::default()
         };
-        if self.peek("roots:") == Some("") {
-            self.lines.advance();
+        if self.section("roots:") {
             self.roots(&mut lock)?;
         }
-        if self.peek("overrides:") == Some("") {
-            self.lines.advance();
+        if self.section("overrides:") {
             while self.peek("- name: ").is_some() {
                 let location = self.location();
                 let name = self.name("- name: ")?;
-                let last = lock.overrides.last_key_value().map(|(last, _)| last);
-                ascending(last, &name, &name, &location)?;
+                ascending(lock.overrides.keys(), &name, &name, &location)?;
                 let spec = self.spec("  spec: ")?;
                 lock.overrides.insert(name, spec);
             }
         }
-        if self.peek("side_by_side:") == Some("") {
-            self.lines.advance();
+        if self.section("side_by_side:") {
             while self.peek("- ").is_some() {
                 let location = self.location();
                 let name = self.name("- ")?;
-                ascending(lock.side_by_side.last(), &name, &name, &location)?;
+                ascending(&lock.side_by_side, &name, &name, &location)?;
                 lock.side_by_side.insert(name);
             }
         }
-        if self.peek("packages:") == Some("") {
-            self.lines.advance();
+        if self.section("packages:") {
             self.packages(&mut lock)?;
         }
-        if self.peek("capabilities:") == Some("") {
-            self.lines.advance();
+        if self.section("capabilities:") {
             self.capabilities(&mut lock)?;
         }
         if !self.expect("complete: true")?.is_empty() || self.lines.current().is_some() {
@@ -309,17 +312,14 @@ impl<'source> LockReader<'source> {
         while self.peek("- name: ").is_some() {
             let location = self.location();
             let name = self.name("- name: ")?;
-            let last = lock.roots.last_key_value().map(|(last, _)| last);
-            ascending(last, &name, &name, &location)?;
+            ascending(lock.roots.keys(), &name, &name, &location)?;
             let mut requirements: BTreeMap<PackageName, LockedRequirement> = BTreeMap::new();
-            if self.peek("  requires:") == Some("") {
-                self.lines.advance();
+            if self.section("  requires:") {
                 while let Some(key) = self.key("    ") {
                     let location = self.location();
                     let parse = name_parser(self.ecosystem);
                     let package = self.value("    ", |_| parse(key))?;
-                    let last = requirements.last_key_value().map(|(last, _)| last);
-                    ascending(last, &package, &package, &location)?;
+                    ascending(requirements.keys(), &package, &package, &location)?;
                     let spec = self.spec("      spec: ")?;
                     let version = self.version("      version: ")?;
                     requirements.insert(package, LockedRequirement { spec, version });
@@ -354,11 +354,14 @@ impl<'source> LockReader<'source> {
                 version,
                 interface,
             };
-            let last = lock.capabilities.last_key_value().map(|(last, _)| last);
-            ascending(last, &implementation, &implementation.class, &location)?;
+            ascending(
+                lock.capabilities.keys(),
+                &implementation,
+                &implementation.class,
+                &location,
+            )?;
             let mut functions: BTreeMap<String, LockedCapability> = BTreeMap::new();
-            if self.peek("  functions:") == Some("") {
-                self.lines.advance();
+            if self.section("  functions:") {
                 while let Some((name, _)) = self
                     .peek("    ")
                     .filter(|rest| !rest.starts_with(' '))
@@ -374,8 +377,12 @@ impl<'source> LockReader<'source> {
                             .filter(|_| is_name)
                             .ok_or("this is not the status of a function")
                     })?;
-                    let last = functions.last_key_value().map(|(last, _)| last);
-                    ascending(last, &name, &Escaped::shortened(&name), &location)?;
+                    ascending(
+                        functions.keys(),
+                        &name,
+                        &Escaped::shortened(&name),
+                        &location,
+                    )?;
                     functions.insert(name, capability);
                 }
             }
@@ -413,8 +420,7 @@ impl<'source> LockReader<'source> {
                 None => None,
             };
             let mut requires: Vec<(PackageName, Version)> = Vec::new();
-            if self.peek("  requires:") == Some("") {
-                self.lines.advance();
+            if self.section("  requires:") {
                 while let Some((key, _)) = self
                     .peek("    ")
                     .filter(|rest| !rest.starts_with(' '))
@@ -428,15 +434,14 @@ impl<'source> LockReader<'source> {
                         let package = package.map_err(|error| error.to_string())?;
                         Ok::<_, String>((package, version_of(ecosystem, written)?))
                     })?;
-                    let last = requires.last().map(|(last, _)| last);
-                    ascending(last, &package, &package, &location)?;
+                    let before = requires.iter().map(|(package, _)| package);
+                    ascending(before, &package, &package, &location)?;
                     requires.push((package, version));
                 }
             }
             let key = (name, version);
-            let last = lock.packages.last_key_value().map(|(last, _)| last);
             let shown = format_args!("{} {}", key.0, key.1);
-            ascending(last, &key, &shown, &location)?;
+            ascending(lock.packages.keys(), &key, &shown, &location)?;
             let package = LockedPackage {
                 source,
                 digest,
@@ -448,13 +453,14 @@ impl<'source> LockReader<'source> {
     }
 }
 
-/// Checks that items ascend: a lockfile is sorted, so that there is one spelling for every content.
-fn ascending<T: Ord>(
-    last: Option<&T>,
+/// Checks that an item comes after all before it: a lockfile is sorted, so that there is one spelling for every content.
+fn ascending<'item, T: Ord + 'item>(
+    before: impl IntoIterator<Item = &'item T, IntoIter: DoubleEndedIterator>,
     next: &T,
     shown: &dyn std::fmt::Display,
     location: &Location,
 ) -> Read<()> {
+    let last = before.into_iter().next_back();
     let message = match last.map(|last| last.cmp(next)) {
         None | Some(std::cmp::Ordering::Less) => return Ok(()),
         Some(std::cmp::Ordering::Equal) => format!("{shown} appears twice"),

@@ -90,10 +90,11 @@ impl ValidationReader<'_> {
                 let custom = self.options.custom_validators.iter().map(String::as_str);
                 let known: Vec<&str> = KINDS.into_iter().chain(custom).collect();
                 let similar = most_similar(name, known.iter().copied());
-                let hint = similar.map(did_you_mean).unwrap_or_else(|| {
+                let list = || {
                     let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
                     format!("the validators are {}", known.join(", "))
-                });
+                };
+                let hint = similar.map_or_else(list, did_you_mean);
                 self.nodes.error(message, entry.key_span).add_hint(hint);
                 return None;
             }

@@ -19,18 +19,17 @@ pub(super) fn write(
     pins: &Pins,
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
-    let notation = Notation::of(model);
-    let mut edits = Vec::new();
-    for (number, pin) in &pins.objects {
+    let mut editor = ModelEditor::of(model);
+    for (number, (package, version)) in &pins.objects {
         let object = &model.objects[number.0];
         for header in object.headers() {
-            pin_object(model, &notation, (object, header), pin, &mut edits);
+            editor.pin_object(object, header, package, version);
         }
     }
     if model.is_environment && !same_table(&model.fixations, &pins.packages) {
-        write_table(model, &notation, &pins.packages, &mut edits);
+        editor.write_table(&pins.packages);
     }
-    let text = apply(model.text(), edits);
+    let text = apply(model.text(), editor.edits);
     verify(model, pins, &text, limits)?;
     Ok(text)
 }
@@ -132,24 +131,33 @@ fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> boo
     }
 }
 
-/// How a model is written.
-struct Notation {
-    /// Keys and values are always quoted in JSON, and never in YAML, whose words here need no quotes.
-    is_json: bool,
+/// Collects the edits of a model's text.
+struct ModelEditor<'model> {
+    model: &'model ObjectModel,
     line_feed: &'static str,
+    edits: Vec<TextEdit>,
 }
 
-impl Notation {
-    /// The notation of a model. It reads the whole text.
-    fn of(model: &ObjectModel) -> Self {
+/// A mapping, and the entry of it after which others are added.
+struct Anchor {
+    mapping: Span,
+    key: Span,
+    value: Span,
+}
+
+impl<'model> ModelEditor<'model> {
+    /// An editor without edits. It reads the whole text.
+    fn of(model: &'model ObjectModel) -> Self {
         Self {
-            is_json: model.is_json,
+            model,
             line_feed: line_feed_of(model.text()),
+            edits: Vec::new(),
         }
     }
 
-    fn text(&self, text: &str) -> String {
-        if self.is_json {
+    /// A key or value: always in quotes in JSON, and never in YAML, whose words here need none.
+    fn word(&self, text: &str) -> String {
+        if self.model.is_json {
             format!("\"{text}\"")
         } else {
             text.to_owned()
@@ -157,62 +165,158 @@ impl Notation {
     }
 
     fn entry(&self, key: &str, value: &str) -> String {
-        format!("{}: {value}", self.text(key))
+        format!("{}: {value}", self.word(key))
     }
-}
 
-fn pin_object(
-    model: &ObjectModel,
-    notation: &Notation,
-    (object, header): (&ModelObject, &Header),
-    (package, version): &(PackageName, Version),
-    edits: &mut Vec<TextEdit>,
-) {
-    let mut added = Vec::new();
-    if object.package.is_none() {
-        let value = notation.text(package.as_str());
-        match header.package_value {
-            Some(span) => edits.push(replace(span, value)),
-            None => added.push(notation.entry("package", &value)),
+    fn pin_object(
+        &mut self,
+        object: &ModelObject,
+        header: &Header,
+        package: &PackageName,
+        version: &Version,
+    ) {
+        let mut added = Vec::new();
+        if object.package.is_none() {
+            let value = self.word(package.as_str());
+            match header.package_value {
+                Some(span) => self.replace(span, value),
+                None => added.push(self.entry("package", &value)),
+            }
+        }
+        let value = self.word(&version.to_string());
+        match &object.version {
+            VersionPin::Exact(pinned) if pinned == version => {}
+            // The type names a range, or a version that no longer exists. What is written beside it does not count.
+            _ if header.has_inline_version => {
+                let at = object
+                    .package
+                    .as_ref()
+                    .map(|_| format!("@{package}"))
+                    .unwrap_or_default();
+                let written = self.word(&format!("{}/{version}{at}", object.class));
+                self.replace(header.type_value, written);
+            }
+            _ => match header.version_value {
+                Some(span) => self.replace(span, value),
+                None => added.push(self.entry("version", &value)),
+            },
+        }
+        if !added.is_empty() {
+            let anchor = Anchor {
+                mapping: header.span,
+                key: header.type_key,
+                value: header.type_value,
+            };
+            self.insert_after(&anchor, &added);
         }
     }
-    let value = notation.text(&version.to_string());
-    match &object.version {
-        VersionPin::Exact(pinned) if pinned == version => {}
-        // The type names a range, or a version that no longer exists. What is written beside it does not count.
-        _ if header.has_inline_version => {
-            let at = object
-                .package
-                .as_ref()
-                .map(|_| format!("@{package}"))
-                .unwrap_or_default();
-            let written = notation.text(&format!("{}/{version}{at}", object.class));
-            edits.push(replace(header.type_value, written));
-        }
-        _ => match header.version_value {
-            Some(span) => edits.push(replace(span, value)),
-            None => added.push(notation.entry("version", &value)),
-        },
-    }
-    if !added.is_empty() {
-        insert_after(
-            model,
-            notation,
-            header.span,
-            header.type_key,
-            header.type_value,
-            &added,
-            edits,
-        );
-    }
-}
 
-/// Replaces a value. There is no blank after a key without a value, so one is added.
-fn replace(span: Span, value: String) -> TextEdit {
-    if span.start == span.end {
-        TextEdit::insert(span.start, format!(" {value}"))
-    } else {
-        TextEdit::replace(span, value)
+    /// Replaces a value. There is no blank after a key without a value, so one is added.
+    fn replace(&mut self, span: Span, value: String) {
+        self.edits.push(if span.start == span.end {
+            TextEdit::insert(span.start, format!(" {value}"))
+        } else {
+            TextEdit::replace(span, value)
+        });
+    }
+
+    /// Adds entries to a mapping after one of its entries, indented and separated as that one is.
+    fn insert_after(&mut self, anchor: &Anchor, added: &[String]) {
+        let Anchor {
+            mapping,
+            key,
+            value,
+        } = anchor;
+        let text = self.model.text();
+        let line_feed = self.line_feed;
+        let is_flow = text[mapping.start..].starts_with('{');
+        let (at, separator) = if is_flow {
+            let separator = match blanks_before(text, key.start) {
+                Some(indentation) => format!(",{line_feed}{indentation}"),
+                None => ", ".to_owned(),
+            };
+            (value.end, separator)
+        } else {
+            // Other than in flow style, a line has one such key, so this is linear in the text.
+            let before_key = &text[start_of_line(text, key.start)..key.start];
+            let indentation = match blanks_before(text, key.start) {
+                Some(indentation) => indentation.to_owned(),
+                None => " ".repeat(before_key.chars().count()),
+            };
+            let line_end = text[value.end..]
+                .find(['\r', '\n'])
+                .map_or(text.len(), |end| value.end + end);
+            (line_end, format!("{line_feed}{indentation}"))
+        };
+        let inserted = added.iter().map(|entry| format!("{separator}{entry}"));
+        self.edits
+            .push(TextEdit::insert(at, inserted.collect::<String>()));
+    }
+
+    /// Writes the table of packages on one line: where it was, or at the end of the document.
+    fn write_table(&mut self, packages: &BTreeMap<PackageName, BTreeSet<Version>>) {
+        let entries: Vec<String> = packages
+            .iter()
+            .map(|(name, versions)| {
+                let versions: Vec<String> = versions
+                    .iter()
+                    .map(|version| format!("\"{version}\""))
+                    .collect();
+                format!("\"{name}\": [{}]", versions.join(", "))
+            })
+            .collect();
+        let table = format!("{{{}}}", entries.join(", "));
+        let model = self.model;
+        let root = model
+            .root
+            .as_mapping()
+            .expect("an environment is a mapping");
+        let in_braces = |editor: &Self| format!("{{{}}}", editor.entry("Packages", &table));
+        let Some(data) = root.entry("SystemData") else {
+            let value = in_braces(self);
+            let entry = self.entry("SystemData", &value);
+            return self.add_last(root, model.root.span, entry);
+        };
+        let mapping = data.value.as_mapping();
+        let Some(mapping) = mapping.filter(|mapping| !mapping.entries.is_empty()) else {
+            return self.replace(data.value.span, in_braces(self));
+        };
+        if let Some(entry) = mapping.entry("Packages") {
+            self.replace_block(&entry.value, table);
+        } else {
+            let entry = self.entry("Packages", &table);
+            self.add_last(mapping, data.value.span, entry);
+        }
+    }
+
+    /// Replaces a value, which may be a block of several lines, with one on one line.
+    fn replace_block(&mut self, value: &Node, text: String) {
+        let source = self.model.text();
+        let is_flow = source[value.span.start..].starts_with(['{', '[', '"', '\'']);
+        if is_flow || value.as_scalar().is_some() {
+            return self.replace(value.span, text);
+        }
+        // From the colon of the key to the end of the block.
+        let start = source[..value.span.start].trim_end().len();
+        let end = value.span.end;
+        self.edits
+            .push(TextEdit::replace(Span { start, end }, format!(" {text}")));
+    }
+
+    /// Adds an entry at the end of a mapping.
+    fn add_last(&mut self, mapping: &Mapping, span: Span, entry: String) {
+        let last = mapping.entries.last().expect("the mapping has entries");
+        let mut key = last.key_span;
+        if last.value.as_mapping().is_some() || last.value.as_sequence().is_some() {
+            // The indentation is that of the mapping's keys, whatever the last value looks like.
+            key = mapping.entries[0].key_span;
+        }
+        let anchor = Anchor {
+            mapping: span,
+            key,
+            value: last.value.span,
+        };
+        self.insert_after(&anchor, &[entry]);
     }
 }
 
@@ -222,133 +326,4 @@ fn blanks_before(text: &str, at: usize) -> Option<&str> {
     let before = text[..at].trim_end_matches([' ', '\t']);
     let begins_line = before.is_empty() || before.ends_with('\n');
     begins_line.then(|| &text[before.len()..at])
-}
-
-/// Adds entries to a mapping after one of its entries, indented and separated as that one is.
-fn insert_after(
-    model: &ObjectModel,
-    notation: &Notation,
-    mapping: Span,
-    key: Span,
-    value: Span,
-    added: &[String],
-    edits: &mut Vec<TextEdit>,
-) {
-    let text = model.text();
-    let is_flow = text[mapping.start..].starts_with('{');
-    let line_feed = notation.line_feed;
-    let (at, inserted) = if is_flow {
-        let separator = match blanks_before(text, key.start) {
-            Some(indentation) => format!(",{line_feed}{indentation}"),
-            None => ", ".to_owned(),
-        };
-        let inserted: String = added
-            .iter()
-            .map(|entry| format!("{separator}{entry}"))
-            .collect();
-        (value.end, inserted)
-    } else {
-        // Other than in flow style, a line has one such key, so this is linear in the text.
-        let before_key = &text[start_of_line(text, key.start)..key.start];
-        let indentation = match blanks_before(text, key.start) {
-            Some(indentation) => indentation.to_owned(),
-            None => " ".repeat(before_key.chars().count()),
-        };
-        let line_end = text[value.end..]
-            .find(['\r', '\n'])
-            .map_or(text.len(), |end| value.end + end);
-        let inserted = added
-            .iter()
-            .map(|entry| format!("{line_feed}{indentation}{entry}"))
-            .collect();
-        (line_end, inserted)
-    };
-    edits.push(TextEdit::insert(at, inserted));
-}
-
-/// Writes the table of packages on one line: where it was, or at the end of the document.
-fn write_table(
-    model: &ObjectModel,
-    notation: &Notation,
-    packages: &BTreeMap<PackageName, BTreeSet<Version>>,
-    edits: &mut Vec<TextEdit>,
-) {
-    let entries: Vec<String> = packages
-        .iter()
-        .map(|(name, versions)| {
-            let versions: Vec<String> = versions
-                .iter()
-                .map(|version| format!("\"{version}\""))
-                .collect();
-            format!("\"{name}\": [{}]", versions.join(", "))
-        })
-        .collect();
-    let table = format!("{{{}}}", entries.join(", "));
-    let root = model
-        .root
-        .as_mapping()
-        .expect("an environment is a mapping");
-    let data = root.entry("SystemData");
-    let in_data = data.and_then(|entry| entry.value.as_mapping());
-    match (data, in_data.map(|data| (data, data.entry("Packages")))) {
-        (_, Some((_, Some(entry)))) => edits.push(replace_block(model, &entry.value, table)),
-        (Some(entry), Some((data, None))) if !data.entries.is_empty() => {
-            add_last(
-                model,
-                notation,
-                data,
-                entry.value.span,
-                &notation.entry("Packages", &table),
-                edits,
-            );
-        }
-        (Some(entry), _) => {
-            let value = format!("{{{}}}", notation.entry("Packages", &table));
-            edits.push(replace(entry.value.span, value));
-        }
-        (None, _) => {
-            let value = format!("{{{}}}", notation.entry("Packages", &table));
-            add_last(
-                model,
-                notation,
-                root,
-                model.root.span,
-                &notation.entry("SystemData", &value),
-                edits,
-            );
-        }
-    }
-}
-
-/// Replaces a value, which may be a block of several lines, with one on one line.
-fn replace_block(model: &ObjectModel, value: &Node, text: String) -> TextEdit {
-    let source = model.text();
-    let is_flow = source[value.span.start..].starts_with(['{', '[', '"', '\'']);
-    if is_flow || value.as_scalar().is_some() {
-        return replace(value.span, text);
-    }
-    // From the colon of the key to the end of the block.
-    let start = source[..value.span.start].trim_end().len();
-    let end = value.span.end;
-    TextEdit::replace(Span { start, end }, format!(" {text}"))
-}
-
-/// Adds an entry at the end of a mapping.
-fn add_last(
-    model: &ObjectModel,
-    notation: &Notation,
-    mapping: &Mapping,
-    span: Span,
-    entry: &str,
-    edits: &mut Vec<TextEdit>,
-) {
-    let last = mapping.entries.last().expect("the mapping has entries");
-    let value = last.value.span;
-    let mut key = last.key_span;
-    if last.value.as_mapping().is_some() || last.value.as_sequence().is_some() {
-        // The indentation is that of the mapping's keys, whatever the last value looks like.
-        key = mapping.entries[0].key_span;
-    }
-    let added = [entry.to_owned()];
-    insert_after(model, notation, span, key, value, &added, edits);
 }

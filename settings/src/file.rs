@@ -60,22 +60,17 @@ impl SettingsFile {
             Diagnostic::error(Code::Usage, message).at(location)
         };
         let table: Table = toml::from_str(&text).map_err(|error| syntax_error(&error))?;
-        if let Some((key, message, hint)) = check_table(&table, files) {
+        if let Some(WrongSetting { key, message, hint }) = check_table(&table, files) {
             let mut finding = Diagnostic::error(Code::Usage, message);
             if let Some(span) = span_of(&text, &key) {
                 finding = finding.at(Location::new(&source, span));
             }
-            if let Some(hint) = hint {
-                finding = finding.hint(hint);
-            }
-            return Err(finding);
+            return Err(finding.maybe_hint(hint));
         }
         let typed: TypedSettings = toml::from_str(&text).map_err(|error| {
             let key = error.span().and_then(|span| text.get(span));
-            match most_similar(key.unwrap_or_default(), REGISTRY_KEYS) {
-                Some(similar) => syntax_error(&error).hint(did_you_mean(similar)),
-                None => syntax_error(&error),
-            }
+            let similar = most_similar(key.unwrap_or_default(), REGISTRY_KEYS);
+            syntax_error(&error).maybe_hint(similar.map(did_you_mean))
         })?;
         Ok(Self {
             path: path.to_owned(),
@@ -165,27 +160,43 @@ fn hint_for_table(key: &str) -> Option<String> {
     is_of_registry.then(|| format!("`{key}` belongs under `[registries.NAME]`"))
 }
 
+/// What is wrong with a key of a settings file.
+struct WrongSetting {
+    /// The key with those of the tables around it.
+    key: String,
+    message: String,
+    hint: Option<String>,
+}
+
 /// The first key of `[workspace]` that is wrong. What `members` has to be depends on folders, and is checked with these.
-fn check_workspace(table: &Table) -> Option<(String, String, Option<String>)> {
+fn check_workspace(table: &Table) -> Option<WrongSetting> {
     for (key, value) in table {
         let name = format!("{WORKSPACE_PREFIX}{key}");
         if !WORKSPACE_KEYS.contains(&key.as_str()) {
             let message = format!("unknown setting `{}`", Escaped::shortened(&name));
             let similar = most_similar(key, WORKSPACE_KEYS);
             let hint = similar.map(did_you_mean);
-            return Some((name, message, hint));
+            return Some(WrongSetting {
+                key: name,
+                message,
+                hint,
+            });
         }
         if key == "one-solve" && !value.is_bool() {
             let kind = value.type_str();
             let message = format!("`{name}` must be `true` or `false`, not {kind}");
-            return Some((name, message, None));
+            return Some(WrongSetting {
+                key: name,
+                message,
+                hint: None,
+            });
         }
     }
     None
 }
 
-/// The first key of a settings file that is wrong: the key, the message and a hint.
-fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<String>)> {
+/// The first key of a settings file that is wrong.
+fn check_table(table: &Table, files: Files) -> Option<WrongSetting> {
     for (key, value) in table {
         let Some(setting) = declared(key) else {
             let known = DECLARED
@@ -194,7 +205,11 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
                 .map(|setting| setting.key);
             let hint = hint_for_table(key).or_else(|| most_similar(key, known).map(did_you_mean));
             let message = format!("unknown setting `{}`", Escaped::shortened(key));
-            return Some((key.clone(), message, hint));
+            return Some(WrongSetting {
+                key: key.clone(),
+                message,
+                hint,
+            });
         };
         let hint = match (setting.files, files) {
             (Files::User, Files::Project) => Some("set it in the settings file of the user"),
@@ -203,7 +218,11 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
         };
         if let Some(hint) = hint {
             let message = format!("`{key}` cannot be set here");
-            return Some((key.clone(), message, Some(hint.to_owned())));
+            return Some(WrongSetting {
+                key: key.clone(),
+                message,
+                hint: Some(hint.to_owned()),
+            });
         }
         let (is_valid, expected) = match setting.kind {
             Kind::Flag => (value.is_bool(), "`true` or `false`"),
@@ -215,7 +234,11 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
         };
         if !is_valid {
             let message = format!("`{key}` must be {expected}, not {}", value.type_str());
-            return Some((key.clone(), message, None));
+            return Some(WrongSetting {
+                key: key.clone(),
+                message,
+                hint: None,
+            });
         }
         let workspace = value.as_table().filter(|_| key == "workspace");
         if let Some(wrong) = workspace.and_then(check_workspace) {

@@ -362,9 +362,15 @@ fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> O
     }
 }
 
-/// The next newer version, else the next older one.
+/// The next newer version, else the next older one. A stable version comes before any prerelease, unless a prerelease is
+/// missing.
 fn nearest<'version>(usable: &[&'version Version], missing: &Version) -> Option<&'version Version> {
-    let newer = usable.iter().filter(|version| **version > missing).min();
-    let older = || usable.iter().filter(|version| **version < missing).max();
-    newer.or_else(older).copied()
+    let among = |versions: &[&'version Version]| {
+        let newer = versions.iter().filter(|version| **version > missing).min();
+        let older = || versions.iter().filter(|version| **version < missing).max();
+        newer.or_else(older).copied()
+    };
+    let is_stable = |version: &&&Version| missing.is_prerelease() || !version.is_prerelease();
+    let stable: Vec<&Version> = usable.iter().filter(is_stable).copied().collect();
+    among(&stable).or_else(|| among(usable))
 }

@@ -105,6 +105,12 @@ fn the_nearest_version_is_one_that_can_be_chosen() {
     ];
     let error = pin(GONE, records, &options, Fallback::Never).expect_err("it is gone");
     assert!(error.contains("the nearest version is 1.0.0"), "{error}");
+    let records = vec![
+        release("P", "1.0").defines("P.K", &[]),
+        release("P", "2.0.0-a").defines("P.K", &[]),
+    ];
+    let error = pin(GONE, records, &options, Fallback::Never).expect_err("it is gone");
+    assert!(error.contains("the nearest version is 1.0.0"), "{error}");
     let records = vec![release("P", "1.2").defines("P.K", &[]).yanked()];
     let error = pin(GONE, records, &options, Fallback::Newer).expect_err("it is gone");
     assert!(

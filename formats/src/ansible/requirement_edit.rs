@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::document::{Mapping, Node, Value, differ_in_key_only, read_yaml};
+use pkgres_manifest::document::{
+    Mapping, Node, TextEdit, Value, apply, differ_in_key_only, line_feed_of, next_line, read_yaml,
+    start_of_line,
+};
 use pkgres_manifest::{Limits, PackageName, RequirementEdit, did_you_mean, most_similar_name};
 
 use super::metadata::GALAXY_FILE;
@@ -21,7 +24,7 @@ pub(super) fn with_requirement(
 ) -> Result<String, Diagnostic> {
     let read = read_yaml(file.path, file.bytes, file.name(), limits);
     let ((source, document), _) = read.into_result().map_err(first_error)?;
-    let shape = Shape::of(file);
+    let shape = RequirementList::of(file);
     let before = Requirements::read(shape, document.as_ref());
     let (package, spec) = match edit {
         RequirementEdit::Set(package, spec) => (package, Some(spec.written())),
@@ -38,22 +41,18 @@ pub(super) fn with_requirement(
             .at(Location::new(&source, Span::default()))
             .hint(hint)
     };
-    let text = Text {
-        whole: source.text(),
-        line_feed: if source.text().contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        },
+    let editor = RequirementEditor {
+        text: source.text(),
+        line_feed: line_feed_of(source.text()),
         shape,
     };
-    let edited = match (spec, at) {
-        (Some(spec), Some(at)) => text.change(&before, at, package, spec),
-        (Some(spec), None) => text.add(&before, package, spec),
-        (None, Some(at)) => text.remove(&before, at),
+    let edits = match (spec, at) {
+        (Some(spec), Some(at)) => editor.change(&before, at, package, spec),
+        (Some(spec), None) => editor.add(&before, package, spec).map(|edit| vec![edit]),
+        (None, Some(at)) => editor.remove(&before, at).map(|edit| vec![edit]),
         (None, None) => None,
     };
-    let edited = edited.ok_or_else(not_editable)?;
+    let edited = apply(source.text(), edits.ok_or_else(not_editable)?);
     let again = read_yaml(file.path, edited.as_bytes(), file.name(), limits);
     let ((_, after_document), _) = again.into_result().map_err(|_| not_editable())?;
     let after = Requirements::read(shape, after_document.as_ref());
@@ -64,14 +63,14 @@ pub(super) fn with_requirement(
 
 /// How a file writes requirements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum RequirementList {
     /// A list of names, and of mappings with `name` and `version`.
     Collections,
     /// A mapping from names to ranges.
     Dependencies,
 }
 
-impl Shape {
+impl RequirementList {
     fn of(file: &FormatFile<'_>) -> Self {
         if file.name() == GALAXY_FILE {
             Self::Dependencies
@@ -90,7 +89,7 @@ impl Shape {
 }
 
 /// A requirement of a file.
-struct Stated<'document> {
+struct EntryPosition<'document> {
     /// The name, as it is written.
     name: String,
     /// Where its range is, if it states one.
@@ -106,17 +105,17 @@ struct Stated<'document> {
 struct Requirements<'document> {
     /// The place of the key and the value of all requirements; `None` if the key is missing.
     place: Option<(Span, &'document Node)>,
-    stated: Vec<Stated<'document>>,
+    entries: Vec<EntryPosition<'document>>,
     /// Whether there is something that is no requirement.
-    is_odd: bool,
+    has_other_items: bool,
 }
 
 impl<'document> Requirements<'document> {
-    fn read(shape: Shape, document: Option<&'document Node>) -> Self {
+    fn read(shape: RequirementList, document: Option<&'document Node>) -> Self {
         let mut read = Self {
             place: None,
-            stated: Vec::new(),
-            is_odd: document.is_some_and(|document| document.as_mapping().is_none()),
+            entries: Vec::new(),
+            has_other_items: document.is_some_and(|document| document.as_mapping().is_none()),
         };
         let top = document.and_then(Node::as_mapping);
         let Some(entry) = top.and_then(|top| top.entry(shape.key())) else {
@@ -124,30 +123,31 @@ impl<'document> Requirements<'document> {
         };
         read.place = Some((entry.key_span, &entry.value));
         match (&entry.value.value, shape) {
-            (Value::Sequence(items), Shape::Collections) => {
-                read.stated = items.iter().filter_map(listed).collect();
-                read.is_odd = read.stated.len() != items.len();
+            (Value::Sequence(items), RequirementList::Collections) => {
+                read.entries = items.iter().filter_map(list_entry).collect();
+                read.has_other_items = read.entries.len() != items.len();
             }
-            (Value::Mapping(mapping), Shape::Dependencies) => {
-                read.stated = of_mapping(mapping);
+            (Value::Mapping(mapping), RequirementList::Dependencies) => {
+                read.entries = mapping_entries(mapping);
             }
             (Value::Scalar(scalar), _) if scalar.is_null() => {}
-            _ => read.is_odd = true,
+            _ => read.has_other_items = true,
         }
         read
     }
 
     fn position(&self, package: &PackageName) -> Option<usize> {
-        let is_meant =
-            |stated: &Stated<'_>| package_name(&stated.name).is_ok_and(|name| name == *package);
-        self.stated.iter().position(is_meant)
+        let is_meant = |entry: &EntryPosition<'_>| {
+            package_name(&entry.name).is_ok_and(|name| name == *package)
+        };
+        self.entries.iter().position(is_meant)
     }
 
     /// The names with their ranges.
     fn stated(&self) -> Vec<(String, Option<String>)> {
-        let stated = self.stated.iter().map(|one| {
-            let range = one.range.and_then(Node::as_scalar);
-            (one.name.clone(), range.map(|scalar| scalar.text.clone()))
+        let stated = self.entries.iter().map(|entry| {
+            let range = entry.range.and_then(Node::as_scalar);
+            (entry.name.clone(), range.map(|scalar| scalar.text.clone()))
         });
         stated.collect()
     }
@@ -176,16 +176,16 @@ impl<'document> Requirements<'document> {
         let message = format!("`{package}` is not required");
         let finding =
             Diagnostic::error(Code::Field, message).at(Location::new(source, Span::default()));
-        let names = self.stated.iter().map(|stated| stated.name.as_str());
+        let names = self.entries.iter().map(|entry| entry.name.as_str());
         finding.maybe_hint(most_similar_name(package.as_str(), names).map(did_you_mean))
     }
 }
 
 /// A requirement in a list: a name, or a mapping with one.
-fn listed(item: &Node) -> Option<Stated<'_>> {
+fn list_entry(item: &Node) -> Option<EntryPosition<'_>> {
     let Some(mapping) = item.as_mapping() else {
         let scalar = item.as_scalar().filter(|scalar| !scalar.is_null())?;
-        return Some(Stated {
+        return Some(EntryPosition {
             name: scalar.text.clone(),
             range: None,
             start: item.span.start,
@@ -194,7 +194,7 @@ fn listed(item: &Node) -> Option<Stated<'_>> {
         });
     };
     let name = mapping.get("name").and_then(Node::as_scalar)?;
-    Some(Stated {
+    Some(EntryPosition {
         name: name.text.clone(),
         range: mapping.get("version"),
         start: mapping.entries.first()?.key_span.start.min(item.span.start),
@@ -204,8 +204,8 @@ fn listed(item: &Node) -> Option<Stated<'_>> {
 }
 
 /// The requirements of a mapping from names to ranges.
-fn of_mapping(mapping: &Mapping) -> Vec<Stated<'_>> {
-    let entries = mapping.entries.iter().map(|entry| Stated {
+fn mapping_entries(mapping: &Mapping) -> Vec<EntryPosition<'_>> {
+    let entries = mapping.entries.iter().map(|entry| EntryPosition {
         name: entry.key.text.clone(),
         range: Some(&entry.value),
         start: entry.key_span.start,
@@ -226,49 +226,35 @@ fn end_of(node: &Node) -> usize {
     }
 }
 
-/// The text that is edited.
-struct Text<'text> {
-    whole: &'text str,
+/// Makes the edits of a text.
+struct RequirementEditor<'text> {
+    text: &'text str,
     line_feed: &'static str,
-    shape: Shape,
+    shape: RequirementList,
 }
 
-impl Text<'_> {
-    /// Replaces a part of the text.
-    fn replaced(&self, start: usize, end: usize, with: &str) -> Option<String> {
-        let (before, after) = (self.whole.get(..start)?, self.whole.get(end..)?);
-        Some(format!("{before}{with}{after}"))
-    }
-
-    fn start_of_line(&self, at: usize) -> usize {
-        self.whole[..at]
-            .rfind('\n')
-            .map_or(0, |newline| newline + 1)
-    }
-
-    /// The beginning of the next line, or the end of the text.
-    fn next_line(&self, at: usize) -> usize {
-        let newline = self.whole[at..].find('\n');
-        newline.map_or(self.whole.len(), |newline| at + newline + 1)
-    }
-
+impl RequirementEditor<'_> {
     /// Inserts whole lines at the beginning of a line, or at the end of the text.
-    fn with_lines(&self, at: usize, lines: &str) -> Option<String> {
-        let is_open =
-            at == self.whole.len() && !self.whole.is_empty() && !self.whole.ends_with('\n');
+    fn insert_lines(&self, at: usize, lines: &str) -> TextEdit {
+        let is_open = at == self.text.len() && !self.text.is_empty() && !self.text.ends_with('\n');
         let before = if is_open { self.line_feed } else { "" };
-        self.replaced(at, at, &format!("{before}{lines}"))
+        TextEdit::insert(at, format!("{before}{lines}"))
+    }
+
+    /// Inserts whole lines after the line of a place.
+    fn insert_lines_after(&self, at: usize, lines: &str) -> TextEdit {
+        self.insert_lines(next_line(self.text, at).0, lines)
     }
 
     fn is_flow(&self, node: &Node) -> bool {
-        self.whole[node.span.start..].starts_with(['[', '{'])
+        self.text[node.span.start..].starts_with(['[', '{'])
     }
 
     /// A requirement in brackets or braces.
     fn in_flow(&self, package: &PackageName, spec: &str) -> String {
         match self.shape {
-            Shape::Collections => format!("{{name: {package}, version: \"{spec}\"}}"),
-            Shape::Dependencies => format!("{package}: \"{spec}\""),
+            RequirementList::Collections => format!("{{name: {package}, version: \"{spec}\"}}"),
+            RequirementList::Dependencies => format!("{package}: \"{spec}\""),
         }
     }
 
@@ -276,22 +262,24 @@ impl Text<'_> {
     fn in_lines(&self, indentation: &str, package: &PackageName, spec: &str) -> String {
         let line_feed = self.line_feed;
         match self.shape {
-            Shape::Collections => {
+            RequirementList::Collections => {
                 let inner = " ".repeat(indentation.len());
                 format!(
                     "{indentation}name: {package}{line_feed}{inner}version: \"{spec}\"{line_feed}"
                 )
             }
-            Shape::Dependencies => format!("{indentation}{package}: \"{spec}\"{line_feed}"),
+            RequirementList::Dependencies => {
+                format!("{indentation}{package}: \"{spec}\"{line_feed}")
+            }
         }
     }
 
     /// What the line of a requirement begins with: blanks, and a hyphen in a list.
-    fn indentation(&self, stated: &Stated<'_>) -> Option<&str> {
-        let before = &self.whole[self.start_of_line(stated.start)..stated.start];
+    fn indentation(&self, entry: &EntryPosition<'_>) -> Option<&str> {
+        let before = &self.text[start_of_line(self.text, entry.start)..entry.start];
         let blank = match self.shape {
-            Shape::Collections => before.replacen('-', " ", 1),
-            Shape::Dependencies => before.to_owned(),
+            RequirementList::Collections => before.replacen('-', " ", 1),
+            RequirementList::Dependencies => before.to_owned(),
         };
         blank.chars().all(|next| next == ' ').then_some(before)
     }
@@ -301,44 +289,41 @@ impl Text<'_> {
         requirements: &Requirements<'_>,
         package: &PackageName,
         spec: &str,
-    ) -> Option<String> {
-        if requirements.is_odd {
+    ) -> Option<TextEdit> {
+        if requirements.has_other_items {
             return None;
         }
         let first = match self.shape {
-            Shape::Collections => "  - ",
-            Shape::Dependencies => "  ",
+            RequirementList::Collections => "  - ",
+            RequirementList::Dependencies => "  ",
         };
         let Some((key, value)) = requirements.place else {
             let lines = self.in_lines(first, package, spec);
             let lines = format!("{}:{}{lines}", self.shape.key(), self.line_feed);
-            return self.with_lines(self.whole.len(), &lines);
+            return Some(self.insert_lines(self.text.len(), &lines));
         };
         if value.is_null() {
             // A word such as `null` stays, and fails when the text is read again.
-            return self.with_lines(
-                self.next_line(key.end),
-                &self.in_lines(first, package, spec),
-            );
+            let lines = self.in_lines(first, package, spec);
+            return Some(self.insert_lines_after(key.end, &lines));
         }
         let added = self.in_flow(package, spec);
-        match requirements.stated.last() {
-            None => self.replaced(value.span.start + 1, value.span.start + 1, &added),
+        Some(match requirements.entries.last() {
+            None => TextEdit::insert(value.span.start + 1, added),
             Some(last) if self.is_flow(value) => {
-                let end = self.flow_end(last);
-                self.replaced(end, end, &format!(", {added}"))
+                TextEdit::insert(self.flow_end(last), format!(", {added}"))
             }
             Some(last) => {
                 let lines = self.in_lines(self.indentation(last)?, package, spec);
-                self.with_lines(self.next_line(last.end), &lines)
+                self.insert_lines_after(last.end, &lines)
             }
-        }
+        })
     }
 
     /// The end of a requirement with the brace that closes it.
-    fn flow_end(&self, stated: &Stated<'_>) -> usize {
-        let in_braces = stated.mapping.filter(|mapping| self.is_flow(mapping));
-        in_braces.map_or(stated.end, |mapping| mapping.span.end)
+    fn flow_end(&self, entry: &EntryPosition<'_>) -> usize {
+        let in_braces = entry.mapping.filter(|mapping| self.is_flow(mapping));
+        in_braces.map_or(entry.end, |mapping| mapping.span.end)
     }
 
     fn change(
@@ -347,76 +332,70 @@ impl Text<'_> {
         at: usize,
         package: &PackageName,
         spec: &str,
-    ) -> Option<String> {
-        let stated = &requirements.stated[at];
-        if let Some(range) = stated.range {
-            let written = self.whole.get(range.span.start..range.span.end)?;
+    ) -> Option<Vec<TextEdit>> {
+        let entry = &requirements.entries[at];
+        if let Some(range) = entry.range {
+            let written = self.text.get(range.span.start..range.span.end)?;
             let quote = if written.starts_with('\'') { '\'' } else { '"' };
             // A missing value has no text of its own.
             let is_missing = written.trim().is_empty();
-            return if is_missing {
-                None
-            } else {
-                self.replaced(
-                    range.span.start,
-                    range.span.end,
-                    &format!("{quote}{spec}{quote}"),
-                )
-            };
+            let changed = TextEdit::replace(range.span, format!("{quote}{spec}{quote}"));
+            return (!is_missing).then(|| vec![changed]);
         }
         let (_, list) = requirements.place?;
-        match stated.mapping {
+        // The version as a line of its own, below the name.
+        let version_line = || {
+            let inner = " ".repeat(self.indentation(entry)?.len());
+            let line = format!("{inner}version: \"{spec}\"{}", self.line_feed);
+            Some(self.insert_lines_after(entry.end, &line))
+        };
+        Some(match entry.mapping {
             Some(mapping) if self.is_flow(mapping) => {
-                self.replaced(stated.end, stated.end, &format!(", version: \"{spec}\""))
+                vec![TextEdit::insert(
+                    entry.end,
+                    format!(", version: \"{spec}\""),
+                )]
             }
-            Some(_) => {
-                let inner = " ".repeat(self.indentation(stated)?.len());
-                let line = format!("{inner}version: \"{spec}\"{}", self.line_feed);
-                self.with_lines(self.next_line(stated.end), &line)
-            }
+            Some(_) => vec![version_line()?],
             None if self.is_flow(list) => {
-                self.replaced(stated.start, stated.end, &self.in_flow(package, spec))
-            }
-            None => {
-                // A comment behind the name stays there.
-                let inner = " ".repeat(self.indentation(stated)?.len());
-                let line = format!("{inner}version: \"{spec}\"{}", self.line_feed);
-                let named = self.replaced(stated.start, stated.start, "name: ")?;
-                let text = Text {
-                    whole: &named,
-                    ..*self
+                let span = Span {
+                    start: entry.start,
+                    end: entry.end,
                 };
-                text.with_lines(text.next_line(stated.end + "name: ".len()), &line)
+                vec![TextEdit::replace(span, self.in_flow(package, spec))]
             }
-        }
+            // A comment behind the name stays there.
+            None => vec![TextEdit::insert(entry.start, "name: "), version_line()?],
+        })
     }
 
-    fn remove(&self, requirements: &Requirements<'_>, at: usize) -> Option<String> {
+    fn remove(&self, requirements: &Requirements<'_>, at: usize) -> Option<TextEdit> {
         let (key, value) = requirements.place?;
-        let stated = &requirements.stated;
-        let (one, is_flow) = (&stated[at], self.is_flow(value));
-        match (at.checked_sub(1), stated.get(at + 1)) {
-            (Some(before), _) if is_flow => {
-                self.replaced(self.flow_end(&stated[before]), self.flow_end(one), "")
-            }
-            (None, Some(next)) if is_flow => self.replaced(one.start, next.start, ""),
-            (None, None) if is_flow => self.replaced(one.start, self.flow_end(one), ""),
+        let entries = &requirements.entries;
+        let (entry, is_flow) = (&entries[at], self.is_flow(value));
+        let (start, end) = match (at.checked_sub(1), entries.get(at + 1)) {
+            (Some(before), _) if is_flow => (self.flow_end(&entries[before]), self.flow_end(entry)),
+            (None, Some(next)) if is_flow => (entry.start, next.start),
+            (None, None) if is_flow => (entry.start, self.flow_end(entry)),
             (None, None) => {
                 let empty = match self.shape {
-                    Shape::Collections => ": []",
-                    Shape::Dependencies => ": {}",
+                    RequirementList::Collections => ": []",
+                    RequirementList::Dependencies => ": {}",
                 };
-                self.replaced(
-                    key.end,
-                    self.next_line(one.end),
-                    &format!("{empty}{}", self.line_feed),
-                )
+                let end = next_line(self.text, entry.end).0;
+                let start = key.end;
+                let text = format!("{empty}{}", self.line_feed);
+                return Some(TextEdit::replace(Span { start, end }, text));
             }
             _ => {
-                self.indentation(one)?;
-                self.replaced(self.start_of_line(one.start), self.next_line(one.end), "")
+                self.indentation(entry)?;
+                (
+                    start_of_line(self.text, entry.start),
+                    next_line(self.text, entry.end).0,
+                )
             }
-        }
+        };
+        Some(TextEdit::remove(Span { start, end }))
     }
 }
 

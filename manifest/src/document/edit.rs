@@ -11,31 +11,33 @@ use crate::read_options::Limits;
 
 /// A piece of a text and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TextEdit {
-    pub(crate) span: Span,
-    pub(crate) text: String,
+pub struct TextEdit {
+    /// The piece.
+    pub span: Span,
+    /// The replacement.
+    pub text: String,
 }
 
 impl TextEdit {
     /// Replaces a piece of text.
-    pub(crate) fn replace(span: Span, text: impl Into<String>) -> Self {
+    pub fn replace(span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { span, text }
     }
 
     /// Inserts at a place.
-    pub(crate) fn insert(at: usize, text: impl Into<String>) -> Self {
+    pub fn insert(at: usize, text: impl Into<String>) -> Self {
         Self::replace(Span { start: at, end: at }, text)
     }
 
     /// Removes a piece of text.
-    pub(crate) fn remove(span: Span) -> Self {
+    pub fn remove(span: Span) -> Self {
         Self::replace(span, "")
     }
 }
 
 /// The text after the edits, which do not overlap. Edits of one place stay in the order in which they come.
-pub(crate) fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
+pub fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     edits.sort_by_key(|edit| edit.span.start);
     let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let mut edited = String::with_capacity(text.len() + added);
@@ -114,17 +116,17 @@ fn scalar_at(node: &mut Node, span: Span) -> Option<&mut Scalar> {
 }
 
 /// The line feed that a text uses, with a carriage return if its lines end so.
-pub(crate) fn line_feed_of(text: &str) -> &'static str {
+pub fn line_feed_of(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// The beginning of the line of a byte.
-pub(crate) fn start_of_line(text: &str, at: usize) -> usize {
+pub fn start_of_line(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
 /// The beginning of the next line, or the end of the text; and whether the line ends with a line feed.
-pub(crate) fn next_line(text: &str, at: usize) -> (usize, bool) {
+pub fn next_line(text: &str, at: usize) -> (usize, bool) {
     match text[at..].find('\n') {
         Some(newline) => (at + newline + 1, true),
         None => (text.len(), false),

@@ -27,9 +27,11 @@ mod yaml;
 #[cfg(feature = "packages")]
 pub(crate) use as_json::{Numbers, as_json};
 #[cfg(feature = "packages")]
-pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
+pub(crate) use edit::same_but_for;
 #[cfg(feature = "packages")]
-pub use edit::{differ_in_key_only, with_scalars};
+pub use edit::{
+    TextEdit, apply, differ_in_key_only, line_feed_of, next_line, start_of_line, with_scalars,
+};
 #[cfg(feature = "packages")]
 pub use node_reader::NodeReader;
 #[cfg(feature = "packages")]

@@ -330,7 +330,7 @@ fn every_value_in_an_argument_satisfies_its_contract() {
         ),
         ("list", "[1.5]", Some("`list[0]` must be a whole number")),
         ("few", "[\"a\"]", None),
-        ("few", "[]", Some("`few` must have at least 1 items")),
+        ("few", "[]", Some("`few` must have at least 1 item")),
         (
             "few",
             "[\"a\", \"b\", \"c\"]",

@@ -4,6 +4,7 @@ use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     ClassConstraint, ClassName, Contract, MapKey, ObjectId, ObjectModel, Rule, ValueProblem,
+    property_path,
 };
 use serde_json::{Map, Value};
 
@@ -130,13 +131,21 @@ impl ArgumentContracts<'_> {
                     keys.any(|(key, _)| matches!(key, MapKey::Named(it) if it == name))
                 };
                 keys.iter().find_map(|(key, contract)| match key {
-                    MapKey::Named(name) => {
-                        self.contract(release, contract, entries.get(name), &below(path, name))
-                    }
+                    MapKey::Named(name) => self.contract(
+                        release,
+                        contract,
+                        entries.get(name),
+                        &property_path(path, name),
+                    ),
                     MapKey::Matching(_) => {
                         let mut others = entries.iter().filter(|(name, _)| !is_named(name));
                         others.find_map(|(name, value)| {
-                            self.contract(release, contract, Some(value), &below(path, name))
+                            self.contract(
+                                release,
+                                contract,
+                                Some(value),
+                                &property_path(path, name),
+                            )
                         })
                     }
                 })
@@ -209,7 +218,12 @@ impl ArgumentContracts<'_> {
             if value.is_none() && !property.is_null_if_absent() {
                 return None;
             }
-            self.contract(release, &property.contract.value, value, &below(path, name))
+            self.contract(
+                release,
+                &property.contract.value,
+                value,
+                &property_path(path, name),
+            )
         })
     }
 
@@ -251,9 +265,4 @@ fn is_whole_number(value: &Value) -> bool {
         Value::String(text) => text.trim().parse::<i128>().is_ok(),
         _ => false,
     }
-}
-
-/// The path of an entry of a mapping.
-fn below(path: &str, name: &str) -> String {
-    format!("{path}.{}", Escaped::shortened(name))
 }

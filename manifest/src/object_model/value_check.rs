@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::{ModelValue, ObjectId, ObjectModel, ValueKind};
 use crate::class_file::{ClassConstraint, Contract, MapKey, Property, Rule};
-use crate::diagnostic::{Escaped, Location};
+use crate::diagnostic::{Escaped, Location, counted};
 use crate::name::ClassName;
 
 /// The usages of properties whose values do not come from the model.
@@ -78,8 +78,12 @@ impl fmt::Display for ValueProblem {
             Self::NotBool => formatter.write_str("must be true or false"),
             Self::NotInt => formatter.write_str("must be a whole number"),
             Self::NotMapping => formatter.write_str("must be a mapping"),
-            Self::TooFewItems(minimum) => write!(formatter, "must have at least {minimum} items"),
-            Self::TooManyItems(maximum) => write!(formatter, "must have at most {maximum} items"),
+            Self::TooFewItems(minimum) => {
+                write!(formatter, "must have at least {}", items(*minimum))
+            }
+            Self::TooManyItems(maximum) => {
+                write!(formatter, "must have at most {}", items(*maximum))
+            }
             Self::NotObject(class) => write!(formatter, "must be an object of class `{class}`"),
             Self::NotTemplate(class) => {
                 write!(formatter, "must describe an object of class `{class}`")
@@ -361,6 +365,11 @@ fn describes_object(kind: &ValueKind) -> bool {
             | ValueKind::Object(_)
             | ValueKind::Reference(_)
     )
+}
+
+/// A number of items in words.
+fn items(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "item")
 }
 
 /// The path of a property in what `path` leads to, which is empty for the object itself.

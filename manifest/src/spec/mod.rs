@@ -165,6 +165,14 @@ impl Spec {
     }
 
     /// The spec in a message: as written, but `any version` for [`Spec::any`], which no one writes.
+    ///
+    /// ```
+    /// use pkgres_manifest::Spec;
+    ///
+    /// assert_eq!(Spec::any().in_words(), "any version");
+    /// assert_eq!(Spec::parse("^1.2")?.in_words(), "^1.2");
+    /// # Ok::<(), pkgres_manifest::SpecError>(())
+    /// ```
     pub fn in_words(&self) -> &str {
         if *self == Self::any() {
             "any version"

@@ -37,6 +37,7 @@ mod registries;
 mod requirement;
 mod requirements_first;
 mod root;
+mod root_file;
 mod root_places;
 mod settings;
 mod show;

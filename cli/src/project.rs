@@ -20,7 +20,8 @@ use crate::lockfile::{parse_lock, read_lock_bytes};
 use crate::manifest_file::{ManifestFile, folder_of, manifest_at};
 use crate::project_uses::ProjectUses;
 use crate::registries::ConfiguredRegistry;
-use crate::root::{ForeignRoot, nested_root};
+use crate::root::ForeignRoot;
+use crate::root_file::nested_root;
 use crate::update_effects::AffectedProject;
 use crate::workspace::MAX_NAMED_MEMBERS;
 

@@ -49,19 +49,21 @@ pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<So
     })
 }
 
-/// The time from which on releases are excluded. A date includes the whole day; a duration ends now. `None` if the
-/// text is neither.
+/// The time from which on releases are excluded. A date includes the whole day, and a time what was published at that very
+/// moment; a duration ends now. `None` if the text is neither.
 fn cutoff(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(date) = text.parse::<Date>() {
         // A time such as `2026-06-01T12:00:00Z` also parses as a date.
         if text.len() == "2026-06-01".len() {
-            let next_day = date.checked_add(1.day()).ok()?;
-            return Some(next_day.to_zoned(TimeZone::UTC).ok()?.timestamp());
+            let next_day = date.checked_add(1.day()).ok();
+            let start = next_day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
+            // The last days that there are exclude nothing.
+            return Some(start.map_or(Timestamp::MAX, |start| start.timestamp()));
         }
     }
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Some(time);
+        return Some(time.checked_add(1.nanosecond()).unwrap_or(time));
     }
     let span: Span = text.parse().ok()?;
     let then = now.to_zoned(TimeZone::UTC).checked_sub(span.abs()).ok()?;
@@ -76,7 +78,7 @@ pub(crate) fn time_after(text: &str, now: Timestamp) -> std::result::Result<Time
         Some(span) => {
             (now.to_zoned(TimeZone::UTC).checked_add(span.abs()).ok()).map(|time| time.timestamp())
         }
-        None => cutoff(text, now),
+        None => text.parse().ok().or_else(|| cutoff(text, now)),
     };
     time.ok_or_else(|| {
         format!(
@@ -105,8 +107,9 @@ mod tests {
         let means = |text: &str| cutoff(text, now).map(|time| time.to_string());
         for (text, time) in [
             ("2026-06-01", "2026-06-02T00:00:00Z"),
-            ("2026-06-01T12:00:00Z", "2026-06-01T12:00:00Z"),
-            ("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:00Z"),
+            ("2026-06-01T12:00:00Z", "2026-06-01T12:00:00.000000001Z"),
+            ("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:00.000000001Z"),
+            ("9999-12-31", "9999-12-30T22:00:00.999999999Z"),
             ("7 days", "2026-06-08T12:00:00Z"),
             ("P7D", "2026-06-08T12:00:00Z"),
             ("2w", "2026-06-01T12:00:00Z"),

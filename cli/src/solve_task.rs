@@ -146,7 +146,9 @@ impl SolveTask {
     pub(crate) fn add_root(&mut self, project: &Project, context: &Context) -> Result<()> {
         if let (Some(workspace), Some(package)) = (context.workspace()?, project.package()) {
             let folder = &project.folder;
-            let members = workspace.required_by(folder, package, &context.read_options)?;
+            let overridden = context.registries.overriding_folders().collect();
+            let options = &context.read_options;
+            let members = workspace.required_by(folder, package, &overridden, options)?;
             if let Some(members) = members {
                 self.registries.prefer(Box::new(members));
             }

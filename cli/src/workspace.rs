@@ -12,11 +12,12 @@ use pkgres_manifest::{
     IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
     did_you_mean, most_similar_name,
 };
-use pkgres_registry_client::{MemoryRegistry, PackageFolder};
+use pkgres_registry_client::{MemoryRegistry, PackageFolder, written_name};
 use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
 use crate::manifest_file::ManifestFile;
+use crate::root_file::recognize;
 use crate::settings::{WorkspaceTable, workspace};
 
 /// The name that lockfiles have for the source of members.
@@ -32,8 +33,10 @@ pub(crate) struct Workspace {
     pub(crate) folders: Vec<PathBuf>,
     /// Whether the members are solved together.
     pub(crate) one_solve: bool,
-    /// The members that can be read; errors of the others are reported where they are locked themselves.
+    /// The members that can be read.
     members: BTreeMap<PackageName, Member>,
+    /// The members that cannot be read. Their errors are reported for them, and for those that may require them.
+    unreadable: Vec<UnreadableMember>,
     /// The packages that were parsed so far: members that are locked together require the same ones.
     packages: Mutex<BTreeMap<PackageName, Arc<Package>>>,
 }
@@ -49,6 +52,14 @@ struct Member {
     requires: Vec<PackageName>,
 }
 
+/// A member whose manifest cannot be read.
+#[derive(Debug)]
+struct UnreadableMember {
+    /// Its name as it is written, if it is.
+    name: Option<String>,
+    errors: Vec<Diagnostic>,
+}
+
 impl Workspace {
     /// Reads the workspace of a project, if it has one. Two members of one name are an error.
     pub(crate) fn read(settings: &SettingsFile, options: &ReadOptions) -> Result<Option<Self>> {
@@ -56,10 +67,18 @@ impl Workspace {
             return Ok(None);
         };
         let mut members: BTreeMap<PackageName, Member> = BTreeMap::new();
+        let mut unreadable = Vec::new();
         let mut seen = BTreeSet::new();
         for folder in &folders {
-            let Ok(manifest) = PackageFolder::read_manifest(folder, options) else {
-                continue;
+            let manifest = match PackageFolder::read_manifest(folder, options) {
+                Ok(manifest) => manifest,
+                // A root of another ecosystem is no package that others require.
+                Err(_) if !matches!(recognize(folder, None), Ok(None)) => continue,
+                Err(errors) => {
+                    let name = written_name(&errors);
+                    unreadable.push(UnreadableMember { name, errors });
+                    continue;
+                }
             };
             let canonical = canonical(folder);
             if !seen.insert(canonical.clone()) {
@@ -86,6 +105,7 @@ impl Workspace {
             folders,
             one_solve,
             members,
+            unreadable,
             packages: Mutex::default(),
         }))
     }
@@ -165,28 +185,37 @@ impl Workspace {
         })
     }
 
-    /// The members that a package requires, directly or through others, if its folder is a member.
+    /// The members that a package requires, directly or through others, if its folder is a member. Those that `overridden`
+    /// names come from elsewhere.
+    ///
+    /// A member that cannot be read is an error of what requires it, so that no registry serves its name.
     pub(crate) fn required_by(
         &self,
         folder: &Path,
         package: &Package,
+        overridden: &BTreeSet<PackageName>,
         options: &ReadOptions,
     ) -> Result<Option<MemoryRegistry>> {
+        if !self.has_member_at(folder) {
+            return Ok(None);
+        }
         let root = &package.manifest;
         let mut queue: Vec<&PackageName> =
             root.requirements.iter().map(|one| &one.package).collect();
         let mut required: BTreeMap<&PackageName, &Member> = BTreeMap::new();
         while let Some(name) = queue.pop() {
-            if *name == root.name.value {
+            if *name == root.name.value || overridden.contains(name) {
                 continue;
             }
-            if let Some((name, member)) = self.members.get_key_value(name)
-                && required.insert(name, member).is_none()
-            {
+            let Some((name, member)) = self.members.get_key_value(name) else {
+                self.reject_unreadable(name)?;
+                continue;
+            };
+            if required.insert(name, member).is_none() {
                 queue.extend(&member.requires);
             }
         }
-        if required.is_empty() || !self.has_member_at(folder) {
+        if required.is_empty() {
             return Ok(None);
         }
         let name = RegistryName::parse(REGISTRY_NAME).expect("the name is valid");
@@ -195,6 +224,29 @@ impl Workspace {
             registry.add_package(self.package(name, member, options)?);
         }
         Ok(Some(registry))
+    }
+
+    /// Fails if a member that cannot be read has this name, or may have it.
+    fn reject_unreadable(&self, name: &PackageName) -> Result<()> {
+        let mut unreadable = self.unreadable.iter();
+        let may_be = |member: &&UnreadableMember| {
+            let written = member.name.as_deref();
+            written.is_none_or(|written| written == name.as_str())
+        };
+        let Some(member) = unreadable.find(may_be) else {
+            return Ok(());
+        };
+        let mut errors = member.errors.clone();
+        if let Some(last) = errors.pop() {
+            let may_be = match member.name {
+                Some(_) => "is",
+                None => "may be",
+            };
+            errors.push(last.hint(format!(
+                "this member of the workspace {may_be} `{name}`, which is required"
+            )));
+        }
+        Err(errors.into())
     }
 
     /// The package of a member.

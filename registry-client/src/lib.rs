@@ -100,7 +100,7 @@ pub use class_graph::{ClassNode, class_graph};
 #[cfg(feature = "index")]
 pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
-pub use directory::DirectoryRegistry;
+pub use directory::{DirectoryRegistry, written_name};
 pub use drive::{
     Answer, advance, check_lock, drive, finish_plan, repairs, solve, solve_with_evidence,
 };

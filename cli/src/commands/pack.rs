@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::require_manifest;
-use crate::root::format_of_release;
+use crate::root_file::format_of_release;
 use crate::show::counted;
 
 pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {

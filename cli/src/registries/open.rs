@@ -114,6 +114,15 @@ impl RegistryOptions {
             })?;
             records.extend(read_provided(&shown, &text, &options.limits)?);
         }
+        let is_provided = |package: &PackageName| records.iter().any(|it| it.name == *package);
+        if let Some(package) = self.overriding_folders().find(is_provided) {
+            let message = format!(
+                "`overrides` in pkgres.toml takes `{package}` from a folder, and the host provides it, too"
+            );
+            let finding = Diagnostic::error(Code::Usage, message)
+                .hint("remove the override, or leave the package out of what `--provide` names");
+            return Err(finding.into());
+        }
         Ok(records)
     }
 

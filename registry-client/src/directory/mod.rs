@@ -234,7 +234,7 @@ impl DirectoryRegistry {
                 self.packages.entry(name).or_default().push(entry);
             }
             Err(errors) => {
-                if let Some(name) = errors.iter().find_map(written_name) {
+                if let Some(name) = written_name(&errors) {
                     self.remember_unreadable(&name, path);
                 }
                 lock(&self.findings).push(broken(path, &errors));
@@ -246,6 +246,14 @@ impl DirectoryRegistry {
         let mut unreadable = lock(&self.unreadable);
         let paths = unreadable.entry(name.to_owned()).or_default();
         paths.insert(path.to_owned());
+    }
+
+    /// No records, if there are only releases of a package that cannot be read: other registries must not serve its
+    /// name.
+    fn none_usable(&self, name: &PackageName) -> Option<Vec<IndexRecord>> {
+        lock(&self.unreadable)
+            .contains_key(name.as_str())
+            .then(Vec::new)
     }
 
     /// The names of the packages, sorted.
@@ -462,13 +470,13 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The name in a manifest that cannot be read, as it is written.
-fn written_name(error: &Diagnostic) -> Option<String> {
-    let text = error.labels.first()?.location.source().text();
-    let mut lines = text.lines();
-    let value = lines.find_map(|line| line.strip_prefix("FullName:"))?;
-    let value = value.split(" #").next().unwrap_or_default();
-    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+/// The name in the manifest that errors are about, as it is written.
+pub fn written_name(errors: &[Diagnostic]) -> Option<String> {
+    let mut labels = errors.iter().filter_map(|error| error.labels.first());
+    labels.find_map(|label| {
+        let name = PackageManifest::written_name(label.location.source().text())?;
+        Some(name.to_owned())
+    })
 }
 
 /// The warning about a package that cannot be read, with its first error. The rest of the registry can be used.
@@ -504,7 +512,10 @@ impl Registry for DirectoryRegistry {
             .iter()
             .map(|name| match self.packages.get(name) {
                 Some(entries) => self.records_of(entries).map(Some),
-                None => Ok(self.releases.records(name)),
+                None => Ok(self
+                    .releases
+                    .records(name)
+                    .or_else(|| self.none_usable(name))),
             })
             .collect()
     }

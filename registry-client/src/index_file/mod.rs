@@ -409,8 +409,12 @@ impl Registry for IndexFileRegistry {
             let path = Escaped::new(&path);
             format!("no line of {path} about `{package}` can be used: the warnings say why")
         };
-        let has_lines = self.runs().is_ok_and(has_lines);
-        has_lines.then(sentence).into_iter().collect()
+        let has_none = || {
+            let records = self.records_of(package.as_str());
+            records.is_ok_and(|records| records.is_none_or(|records| records.is_empty()))
+        };
+        let is_unreadable = self.runs().is_ok_and(has_lines) && has_none();
+        is_unreadable.then(sentence).into_iter().collect()
     }
 
     fn take_findings(&self) -> Vec<Diagnostic> {

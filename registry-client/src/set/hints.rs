@@ -21,7 +21,11 @@ impl RegistrySet {
     /// A registry cannot be read.
     pub fn advise(&self, conflict: &mut Conflict) -> Result<(), RegistryError> {
         let advice = match conflict.code {
-            Code::UnknownPackage => self.similar_packages(conflict),
+            Code::UnknownPackage => {
+                let mut advice = self.similar_packages(conflict);
+                advice.extend(self.shadowed_release(conflict)?);
+                advice
+            }
             Code::ClassUnavailable => {
                 let mut advice = self.defining_packages(conflict)?;
                 advice.extend(self.interface_packages(conflict)?);

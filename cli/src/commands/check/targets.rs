@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE};
 
 use crate::invocation::quoted;
-use crate::root::{nested_root, recognize};
+use crate::root_file::{nested_root, recognize};
 
 /// A target of a check.
 pub(super) enum Target {

@@ -137,6 +137,23 @@ impl PackageManifest {
         }
     }
 
+    /// The name in a manifest as it is written, also if the manifest cannot be read.
+    ///
+    /// ```
+    /// use pkgres_manifest::PackageManifest;
+    ///
+    /// let text = "FullName: org.acme.Web # the front end\nVersion: [\n";
+    /// assert_eq!(PackageManifest::written_name(text), Some("org.acme.Web"));
+    /// ```
+    pub fn written_name(text: &str) -> Option<&str> {
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix("FullName:"))?;
+        let value = value.split(" #").next().unwrap_or_default();
+        let value = value.trim().trim_matches(['"', '\'']);
+        Some(value).filter(|value| !value.is_empty())
+    }
+
     /// Reads a manifest from text.
     #[cfg(feature = "packages")]
     pub fn parse(source: &Arc<SourceText>, options: &ReadOptions) -> Parsed<Self> {

@@ -1,0 +1,184 @@
+//! Recognizes files that are roots or releases of ecosystems other than class packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pkgres_formats::{Format, FormatFile};
+use pkgres_manifest::MANIFEST_FILE;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+
+use crate::invocation::quoted;
+use crate::manifest_file::folder_of;
+
+/// How many bytes of a file are needed to recognize it.
+const HEAD_BYTES: usize = 4096;
+
+/// The most roots that a message names.
+const MAX_NAMED: usize = 5;
+
+/// The most entries of a folder that are looked at for a root.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The root below the folder of a project, at a path where an ecosystem has it.
+pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
+    let folder = if folder == Path::new(".") {
+        Path::new("")
+    } else {
+        folder
+    };
+    let formats = pkgres_formats::ALL.iter();
+    let mut paths = formats.flat_map(|format| format.nested_roots());
+    paths.find_map(|path| Some(folder.join(path)).filter(|path| path.is_file()))
+}
+
+/// A file that is a root, and its format.
+type Recognized = (PathBuf, &'static dyn Format);
+
+/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder. A folder with several
+/// roots, none of which has a usual name, is an error.
+pub(crate) fn recognize(
+    path: &Path,
+    stated: Option<&'static dyn Format>,
+) -> Result<Option<Recognized>, Diagnostic> {
+    if stated.is_some_and(|format| !is_foreign(&format)) {
+        return Ok(None);
+    }
+    let names_file = path.is_file();
+    if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
+        let format = stated
+            .or_else(|| format_of(path, None))
+            .or_else(|| by_name(path));
+        return Ok(format.map(|format| (path.to_owned(), format)));
+    }
+    let folder = folder_of(path);
+    let is_default = path.file_name() == Some(MANIFEST_FILE.as_ref());
+    if names_file || folder.join(MANIFEST_FILE).exists() || !(path.is_dir() || is_default) {
+        return Ok(None);
+    }
+    one_of(roots_in(&folder, stated), &folder)
+}
+
+fn is_foreign(format: &&'static dyn Format) -> bool {
+    format.ecosystem() != pkgres_manifest::CLASS_PACKAGES
+}
+
+/// The format of a root of another ecosystem, or of the stated one.
+fn format_of(path: &Path, stated: Option<&'static dyn Format>) -> Option<&'static dyn Format> {
+    let head = head(path)?;
+    let name = path.to_string_lossy();
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    formats.find(|format| {
+        stated.is_none_or(|one| one.ecosystem() == format.ecosystem()) && format.is_root(&file)
+    })
+}
+
+/// The format of a release of another ecosystem: of a file, which need not be there, or of a folder without a manifest.
+pub(crate) fn format_of_release(path: &Path) -> Option<&'static dyn Format> {
+    let is_release = |path: &Path, format: &dyn Format| {
+        let (name, head) = (path.to_string_lossy(), head(path).unwrap_or_default());
+        let file = FormatFile {
+            path: &name,
+            bytes: &head,
+        };
+        format.is_release_name(file.name()) && format.release_extent(&file).is_some()
+    };
+    if path.join(MANIFEST_FILE).exists() {
+        return None;
+    }
+    if path.is_dir() {
+        let mut roots = roots_in(path, None).into_iter();
+        return roots
+            .find(|(path, format)| is_release(path, *format))
+            .map(|(_, format)| format);
+    }
+    let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    formats.find(|format| is_release(path, *format))
+}
+
+/// The roots of other ecosystems in a folder, sorted by name.
+fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut entries: Vec<PathBuf> = entries
+        .take(MAX_ENTRIES)
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .filter(|name| !name.to_string_lossy().starts_with('.'))
+        .map(|name| {
+            if folder == Path::new(".") {
+                name.into()
+            } else {
+                folder.join(name)
+            }
+        })
+        .collect();
+    entries.sort();
+    let roots = entries
+        .into_iter()
+        .filter_map(|path| format_of(&path, stated).map(|format| (path, format)));
+    roots.collect()
+}
+
+/// The format of a text that none recognizes, by the name of its file: it can say what is wrong with the text.
+fn by_name(path: &Path) -> Option<&'static dyn Format> {
+    let name = path.file_name()?.to_string_lossy();
+    let head = head(path)?;
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    let mut formats = pkgres_formats::ALL.iter().copied();
+    let format = formats.find(|format| format.is_release_name(&name))?;
+    let is_release = format.release_extent(&file).is_some();
+    (!is_release && format.ecosystem() != pkgres_manifest::CLASS_PACKAGES).then_some(format)
+}
+
+/// The one of several roots in a folder that is meant: the only one, or the one with the most usual name.
+fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized>, Diagnostic> {
+    if roots.len() <= 1 {
+        return Ok(roots.pop());
+    }
+    let rank = |(path, format): &Recognized| {
+        let mut usual = format.usual_root_names().iter();
+        usual.position(|name| path.file_name() == Some(name.as_ref()))
+    };
+    let best = (0..roots.len())
+        .filter_map(|at| Some((rank(&roots[at])?, at)))
+        .min();
+    if let Some((_, at)) = best {
+        return Ok(Some(roots.swap_remove(at)));
+    }
+    let mut named: Vec<String> = roots
+        .iter()
+        .take(MAX_NAMED)
+        .map(|(path, _)| format!("`{}`", quoted(path)))
+        .collect();
+    if let Some(rest) = roots.len().checked_sub(MAX_NAMED + 1) {
+        named.push(format!("{} more", rest + 1));
+    }
+    let shown = folder.to_string_lossy();
+    let message = format!(
+        "{} files in {} can be the root: {}",
+        roots.len(),
+        Escaped::new(&shown),
+        named.join(", ")
+    );
+    Err(Diagnostic::error(Code::Usage, message).hint("name one of them"))
+}
+
+/// The beginning of a file; `None` if it is none.
+fn head(path: &Path) -> Option<Vec<u8>> {
+    use std::io::Read as _;
+
+    let file = fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    Some(head)
+}

@@ -1,6 +1,6 @@
 //! Pinning a model: from its text to the pinned text, and the check of that.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};

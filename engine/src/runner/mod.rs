@@ -28,6 +28,7 @@ use pkgres_manifest::ResourceId;
 
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource, ResourceError};
+use crate::target::TargetError;
 use flapping::LatestChanges;
 use node_state::{LastResult, NodeState, Observed, Phase};
 use semaphores::Semaphores;
@@ -226,6 +227,8 @@ pub struct Runner {
     actions: VecDeque<Action>,
     interruption: Interruption,
     next_graph: Option<Graph>,
+    /// The groups that could not be changed as a whole. Their members take their places as soon as nothing runs.
+    splits: BTreeSet<usize>,
     /// The times at which nodes have to be looked at again.
     alarms: BTreeSet<(Duration, usize)>,
     /// Whether nothing is left to do.
@@ -269,6 +272,7 @@ impl Runner {
             actions: VecDeque::new(),
             interruption: Interruption::None,
             next_graph: None,
+            splits: BTreeSet::new(),
             alarms: BTreeSet::new(),
             is_settled: false,
             quiet_since: Duration::ZERO,
@@ -277,7 +281,7 @@ impl Runner {
             ended: 0,
             verification: Verification::default(),
         };
-        runner.load(graph);
+        let _ = runner.load(graph);
         runner
     }
 
@@ -309,14 +313,23 @@ impl Runner {
             Event::Time => {}
         }
         self.ring_alarms();
-        if self.running == 0
-            && let Some(graph) = self.next_graph.take()
-        {
-            self.load(graph);
+        if self.running == 0 {
+            self.load_next();
         }
         self.start_ready();
         self.note_settled();
         self.verify();
+    }
+
+    /// Replaces the graph, if that has to be.
+    fn load_next(&mut self) {
+        let splits = std::mem::take(&mut self.splits);
+        if let Some(graph) = self.next_graph.take() {
+            let report = self.load(graph);
+            self.actions.push_back(Action::Replaced(report));
+        } else if !splits.is_empty() {
+            let _ = self.load(self.graph.split(&splits));
+        }
     }
 
     /// The next action; `None` if there is none before the next event.
@@ -437,6 +450,25 @@ impl Runner {
     pub(crate) fn may_become_possible(&self, key: NodeKey, error: &ResourceError) -> bool {
         let node = self.by_key.get(&key);
         node.is_some_and(|node| self.remedy_before(*node, error).is_some())
+    }
+
+    /// Whether the members of a group are tried one by one after an attempt at the group.
+    pub(crate) fn is_split_by(&self, key: NodeKey, outcome: &Outcome) -> bool {
+        let error = match outcome {
+            Outcome::Unfinished(_, error) | Outcome::Failed(error) => error,
+            Outcome::Impossible(_, error) if !self.may_become_possible(key, error) => error,
+            _ => return false,
+        };
+        let node = self.by_key.get(&key);
+        node.is_some_and(|node| self.is_split_after(*node, error))
+    }
+
+    fn is_split_after(&self, node: usize, error: &ResourceError) -> bool {
+        let is_about_it = !matches!(
+            error,
+            ResourceError::Unknown(_) | ResourceError::Target(TargetError::Cancelled)
+        );
+        is_about_it && self.graph.can_split(node)
     }
 
     /// A node before another one that this run does not change, and whose change may remove a reason of the other one.

@@ -21,8 +21,7 @@ pub struct SwapReport {
 
 impl Runner {
     /// Replaces the graph. Nothing may be running.
-    pub(super) fn load(&mut self, graph: Graph) {
-        let is_first = self.graph.nodes().is_empty();
+    pub(super) fn load(&mut self, graph: Graph) -> SwapReport {
         // A refresh is owed to a resource, whatever it is replaced by.
         let mut owed = self.owed();
         owed.append(&mut self.options.owed);
@@ -87,9 +86,7 @@ impl Runner {
             .collect();
         self.find_pending_accounts();
         self.restore_order();
-        if !is_first {
-            self.actions.push_back(Action::Replaced(report));
-        }
+        report
     }
 
     /// Gives new nodes the values that others sent before.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pkgres_engine::{
     Change, Checked, Command, Difference, Directory, DriveOptions, EntryAttributes, Exec, File,
     Graph, GraphBuilder, Guard, Input, Link, Machine, Outcome, Probe, Query, Receipt, Resource,
-    ResourceError, RunOptions, Step, Target, User, attempt, drive,
+    ResourceError, RunOptions, Service, Step, Target, User, attempt, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
 
@@ -532,4 +532,35 @@ fn what_is_no_text_is_not_sent() {
         .check(&machine, &Input::default())
         .expect_err("no text");
     assert!(error.to_string().ends_with("is not UTF-8"), "{error}");
+}
+
+#[test]
+fn a_service_that_a_package_may_bring_is_not_promised_to_be_in_order() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    for folder in ["etc/service", "etc/sv"] {
+        std::fs::create_dir_all(root.path().join(folder)).expect("the root is there");
+    }
+    let graph = || {
+        with(|builder| {
+            // In place of a package.
+            let file = File::new("/brought").with_content("by it");
+            builder.add(id("file:/brought"), file, default());
+            let service = Service::new("web").stopped().disabled();
+            builder.add(id("service:web"), service, default());
+            builder.order(id("file:/brought"), id("service:web"));
+        })
+    };
+    let planned = run(root.path(), graph(), true);
+    let expected = "service:web Unknown(\"the machine does not have this service yet";
+    assert!(
+        planned.states[1].starts_with(expected),
+        "{:?}",
+        planned.states
+    );
+    let applied = run(root.path(), graph(), false);
+    assert_eq!(applied.states[1], "service:web InOrder");
+    assert_eq!(
+        run(root.path(), graph(), true).states[1],
+        "service:web InOrder"
+    );
 }

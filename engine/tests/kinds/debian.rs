@@ -65,6 +65,12 @@ pub(crate) fn is_in_order(machine: &Machine, resource: &dyn Resource) -> bool {
     matches!(checked.expect("it can be checked"), Checked::InOrder(_))
 }
 
+/// Whether the machine is as a resource wants it, unless something else changes before it.
+pub(crate) fn is_kept(machine: &Machine, resource: &dyn Resource) -> bool {
+    let checked = resource.check(machine, &Input::default());
+    matches!(checked.expect("it can be checked"), Checked::Kept(_))
+}
+
 /// Changes the machine as a resource wants it, which must be necessary, and enough in one run. Returns what differed.
 pub(crate) fn change(machine: &Machine, resource: &dyn Resource) -> Vec<String> {
     let differences = try_change(machine, resource).expect("it can be changed");

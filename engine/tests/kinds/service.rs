@@ -11,7 +11,7 @@ use pkgres_engine::{
 
 use pkgres_tests::debian::UNSUPERVISED_WEB;
 
-use crate::debian::{Debian, change, is_in_order, try_change};
+use crate::debian::{Debian, change, is_in_order, is_kept, try_change};
 
 /// runit's supervision, which ends with the test.
 struct Supervision<'machine>(&'machine Machine);
@@ -92,10 +92,7 @@ fn services_of_runit_are_started_repaired_and_stopped() {
         error,
         "the machine has no service `web`: there is no folder /etc/sv/web"
     );
-    assert!(is_in_order(
-        machine,
-        &Service::new("web").stopped().disabled()
-    ));
+    assert!(is_kept(machine, &Service::new("web").stopped().disabled()));
     define_web(machine);
     // Nothing supervises yet.
     let enabled = Service::new("web").enabled();
@@ -228,6 +225,12 @@ fn a_stopped_service_is_enabled_without_a_start() {
             .is_none()
     );
     assert!(is_in_order(machine, &enabled.stopped()));
+
+    let error = try_change(machine, &Service::new("web").running());
+    assert_eq!(
+        error.expect_err("nothing supervises it").to_string(),
+        "no `runsvdir` supervises /etc/service/web, so the service cannot be started: runit does not run on this machine"
+    );
 }
 
 #[test]
@@ -274,7 +277,7 @@ fn units_of_systemd_are_enabled_in_a_root_folder() {
         error(Service::new("web").running()),
         "systemd does not run on this machine, so no service can be started"
     );
-    assert!(is_in_order(machine, &Service::new("missing").disabled()));
+    assert!(is_kept(machine, &Service::new("missing").disabled()));
 }
 
 #[test]

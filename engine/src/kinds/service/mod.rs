@@ -55,7 +55,10 @@ struct WantedState {
 }
 
 /// A service on the machine.
+#[derive(Default)]
 struct ServiceState {
+    /// Whether there is such a service.
+    is_defined: bool,
     is_running: bool,
     is_enabled: bool,
 }
@@ -213,6 +216,11 @@ impl Service {
             input.refresh && state.is_running && self.wanted.is_running != Some(false);
         if is_restarted {
             differences.push(Difference::new("state", Some("running"), Some("restarted")));
+        }
+        if differences.is_empty() && !state.is_defined {
+            // A package usually enables and starts the service that it brings.
+            let message = "the machine does not have this service yet; once it has, it may be started or enabled";
+            return Ok(Checked::Kept(message.to_owned()));
         }
         if differences.is_empty() {
             return Ok(Checked::in_order());

@@ -97,10 +97,7 @@ impl Runit {
                 );
                 return Err(ResourceError::Invalid(message));
             }
-            return Ok(ServiceState {
-                is_running: false,
-                is_enabled: false,
-            });
+            return Ok(ServiceState::default());
         };
         let is_down = probe.entry(&definition.join("down"))?.is_some();
         let status = self.status(wanted, probe)?;
@@ -109,6 +106,7 @@ impl Runit {
             return Err(TargetError::Unsupported(message.to_owned()).into());
         }
         Ok(ServiceState {
+            is_defined: true,
             is_running: status == Supervision::Running,
             is_enabled: self.is_linked && !is_down,
         })
@@ -249,7 +247,13 @@ impl Change for Supervise {
         }
         match is_running {
             Some(true) => {
-                self.wait(target, MOST_PAUSES)?;
+                if self.wait(target, MOST_PAUSES)? == Supervision::Unsupervised {
+                    let message = format!(
+                        "no `runsvdir` supervises {}, so the service cannot be started: runit does not run on this machine",
+                        self.link.display()
+                    );
+                    return Err(TargetError::Unsupported(message).into());
+                }
                 let action = if self.is_restarted {
                     "restart"
                 } else {

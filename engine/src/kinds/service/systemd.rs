@@ -67,10 +67,7 @@ impl Systemd {
                 let message = format!("the machine has no unit `{unit}`");
                 return Err(ResourceError::Invalid(message));
             }
-            return Ok(ServiceState {
-                is_running: false,
-                is_enabled: false,
-            });
+            return Ok(ServiceState::default());
         };
         let is_enabled = matches!(enablement.as_str(), "enabled" | "enabled-runtime" | "alias");
         if wanted.is_enabled == Some(true) && !is_enabled && enablement != "disabled" {
@@ -86,6 +83,7 @@ impl Systemd {
             return Err(ResourceError::Invalid(message));
         }
         Ok(ServiceState {
+            is_defined: true,
             is_running,
             is_enabled,
         })

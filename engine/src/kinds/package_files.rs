@@ -1,7 +1,7 @@
 //! Access to the files of locked packages, for resources whose content comes from there.
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, PackagePath, Version};
+use pkgres_manifest::{PackageName, PackagePath, Properties, PropertyError, Version};
 
 /// A release by name and version.
 pub(crate) type Release = (PackageName, Version);
@@ -33,16 +33,33 @@ impl<'files> FilesOfPackage<'files> {
         Self(None)
     }
 
-    /// Reads the file at a path in the package, or says why it cannot be read.
-    pub fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        let parsed = PackagePath::parse(path).map_err(|error| error.to_string())?;
+    /// Reads the file that a property names by its path in the package.
+    ///
+    /// # Errors
+    ///
+    /// The path cannot be one in a package, the package has no such file, or it cannot be read.
+    pub fn read(
+        &self,
+        properties: &Properties,
+        key: &str,
+        path: &str,
+    ) -> Result<Vec<u8>, PropertyError> {
+        let invalid = |reason: String| properties.invalid(key, reason);
+        let parsed = PackagePath::parse(path).map_err(|error| invalid(error.to_string()))?;
         let shown = Escaped::shortened(path);
         let Some((files, release)) = self.0 else {
-            return Err(format!("there is no package with a file `{shown}`"));
+            return Err(invalid(format!(
+                "there is no package with a file `{shown}`"
+            )));
         };
         let (name, version) = release;
-        let found = files.read(release, &parsed)?;
-        found.ok_or_else(|| format!("{name} {version} has no file `{shown}`"))
+        let found = files.read(release, &parsed).map_err(invalid)?;
+        found.ok_or_else(|| {
+            let error = properties.invalid(key, format!("{name} {version} has no file `{shown}`"));
+            error.hint(format!(
+                "`{key}` is the path of a file in the package, relative to the folder of its manifest"
+            ))
+        })
     }
 }
 

@@ -29,8 +29,7 @@ pub(super) fn read_file(
             let message = "`source` and `content` both say what is in the file";
             return Err(properties.invalid("source", message).into());
         }
-        let bytes = files.read(&source);
-        file = file.with_bytes(bytes.map_err(|reason| properties.invalid("source", reason))?);
+        file = file.with_bytes(files.read(properties, "source", &source)?);
     }
     if let Some(path) = take_path("copy_of", properties)? {
         if file.has_content() {

@@ -118,8 +118,7 @@ fn read_properties(
         let message = "the name of collections must be the absolute path of a folder";
         return Err(properties.invalid("collections", message).into());
     }
-    let bytes = files.read(&lockfile);
-    let bytes = bytes.map_err(|reason| properties.invalid("lockfile", reason))?;
+    let bytes = files.read(properties, "lockfile", &lockfile)?;
     let is_root = path.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
     let root = if is_root {
         path.to_owned()

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use pkgres_engine::{MetricLabels, RunRecord};
 use pkgres_files::{FileError, RealFileSystem, write_cache_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// How often the file is written at most.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -36,6 +37,7 @@ impl MetricsFile {
             started: started.unwrap_or_default(),
         };
         // A file that cannot be written is known before anything is changed.
+        check_folder(path)?;
         let mut written = text(record, &labels);
         write(path, &written)?;
         let (done, is_done) = channel();
@@ -73,6 +75,23 @@ impl MetricsFile {
 fn text(record: &Mutex<RunRecord>, labels: &MetricLabels) -> String {
     let record = record.lock().unwrap_or_else(PoisonError::into_inner);
     record.prometheus(labels)
+}
+
+/// The collector does not read a folder that a typing error names, so none is made.
+fn check_folder(path: &Path) -> Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Some(folder) = folder.filter(|folder| !folder.is_dir()) else {
+        return Ok(());
+    };
+    let (path, folder) = (path.to_string_lossy(), folder.to_string_lossy());
+    let (path, folder) = (Escaped::new(&path), Escaped::new(&folder));
+    let message = format!("cannot write the metrics to {path}: there is no folder {folder}");
+    let finding = Diagnostic::error(Code::File, message);
+    Err(Failure::from(
+        finding.hint("make the folder, or correct `--metrics`"),
+    ))
 }
 
 /// Replaces the file at once. It need not survive a crash of the machine.

@@ -110,11 +110,10 @@ struct Restoration {
 }
 
 impl Change for Restoration {
+    /// None if only the record goes, which is no change of the machine.
     fn differences(&self) -> Vec<Difference> {
-        let nothing = || vec![Difference::new("reversal", Some("pending"), Some("done"))];
-        self.change
-            .as_ref()
-            .map_or_else(nothing, |change| change.differences())
+        let change = self.change.as_ref();
+        change.map_or_else(Vec::new, |change| change.differences())
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {

@@ -1,6 +1,7 @@
 //! Runs that go on: a machine that is watched, and how its run ends.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -70,7 +71,7 @@ fn what_breaks_is_mended_until_an_interrupt() {
         .expect("the program starts");
     let mut lines = BufReader::new(other.stderr.take().expect("it is piped")).lines();
     let holder = format!(
-        "process {} has locked the folder / there",
+        "process {} has locked the folder /var/lib/pkgres/state/.lock there",
         watched.child.id()
     );
     let waits = format!("Waiting for another `pkgres apply` on rootfs:root to end: {holder}");
@@ -628,4 +629,44 @@ fn metrics_that_cannot_be_written_are_an_error_before_any_change() {
         .expect("the program starts");
     assert_eq!(run.status.code(), Some(2));
     assert!(!folder.path().join("root/web.conf").exists());
+}
+
+#[test]
+fn no_folder_is_made_for_metrics() {
+    let folder = folder();
+    let run = pkgres(folder.path())
+        .args(["apply", "web", "--target", "rootfs:root"])
+        .args(["--metrics", "mising/run.prom"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(stderr.contains("there is no folder mising"), "{stderr}");
+    assert!(!folder.path().join("mising").exists());
+    assert!(!folder.path().join("root/web.conf").exists());
+}
+
+#[test]
+fn a_lock_that_any_user_can_take_stops_no_run() {
+    let folder = folder();
+    let root = std::fs::File::open(folder.path().join("root")).expect("it is there");
+    root.lock().expect("nobody else has locked it");
+    let run = pkgres(folder.path())
+        .args([
+            "apply",
+            "web",
+            "--target",
+            "rootfs:root",
+            "--lock-timeout",
+            "0",
+        ])
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    let lock = folder.path().join("root/var/lib/pkgres/state/.lock");
+    let mode = std::fs::metadata(&lock)
+        .expect("it was made")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
 }

@@ -111,7 +111,8 @@ impl AppliedState {
         Self::open(probe, location, kinds, None)
     }
 
-    /// Locks the states of the machine, and reads this one. The lock ends with [`finish`](Self::finish), or when the state
+    /// Locks the states of the machine, and reads this one. Only their owner can read the folder that is locked, so no one
+    /// else can hold the lock. It ends with [`finish`](Self::finish), or when the state
     /// is dropped.
     ///
     /// # Errors
@@ -123,6 +124,20 @@ impl AppliedState {
         kinds: Kinds,
     ) -> Result<Arc<Self>, StateError> {
         let lock = location.lock(target)?;
+        Self::open(target, location, kinds, lock)
+    }
+
+    /// Locks and reads the states of the machine for a run that changes nothing: if the machine has none, none are made.
+    ///
+    /// # Errors
+    ///
+    /// Another engine works on the machine, or the state cannot be read.
+    pub fn lock_existing(
+        target: &dyn Target,
+        location: StateLocation,
+        kinds: Kinds,
+    ) -> Result<Arc<Self>, StateError> {
+        let lock = location.lock_existing(target)?;
         Self::open(target, location, kinds, lock)
     }
 

@@ -1,7 +1,8 @@
 //! The files of the state on a machine.
 //!
 //! ```text
-//! /var/lib/pkgres/state/                        for root alone, locked while an engine changes the machine
+//! /var/lib/pkgres/state/                        for root alone
+//! ├── .lock/                                    for root alone, locked while an engine changes the machine
 //! └── org.example.Web/                          an application
 //!     ├── applied.json                          the resources that were applied
 //!     ├── before/file:%2Fetc%2Fweb.conf.json    what was there before the first change of a resource
@@ -25,6 +26,9 @@ use crate::target::{Probe, Target, TargetError, TargetLock};
 
 /// Where the state is unless the user says otherwise.
 const DEFAULT_FOLDER: &str = "/var/lib/pkgres/state";
+
+/// The folder that is locked, in that of the states. No application has this name.
+const LOCK: &str = ".lock";
 
 /// The most bytes of a document.
 const MOST_BYTES: u64 = 64 << 20;
@@ -68,6 +72,12 @@ impl StateLocation {
         }
     }
 
+    /// The folder that is locked. Whoever can read a folder can lock it, and others may read that of the state, if it was
+    /// there before.
+    fn lock_folder(&self) -> PathBuf {
+        self.folder.join(LOCK)
+    }
+
     fn of_application(&self) -> PathBuf {
         self.folder.join(file_name(&self.application, ""))
     }
@@ -90,11 +100,25 @@ impl StateLocation {
         self.of_application().join("contents")
     }
 
-    /// Makes the folder of the state and locks it.
+    /// Makes the folder of the state, and locks the states.
     pub(super) fn lock(&self, target: &dyn Target) -> Result<Option<TargetLock>, StateError> {
         let lock = || {
             make_folders(target, &self.folder)?;
-            target.lock(&self.folder)
+            make_folders(target, &self.lock_folder())?;
+            target.lock(&self.lock_folder())
+        };
+        lock().map_err(|source| self.failed(source))
+    }
+
+    /// Locks the states, if there are any.
+    pub(super) fn lock_existing(
+        &self,
+        target: &dyn Target,
+    ) -> Result<Option<TargetLock>, StateError> {
+        let folder = self.lock_folder();
+        let lock = || match target.entry(&folder)? {
+            Some(_) => target.lock(&folder),
+            None => Ok(None),
         };
         lock().map_err(|source| self.failed(source))
     }

@@ -305,7 +305,7 @@ fn a_second_engine_is_refused() {
     let process = std::process::id();
     assert_eq!(
         error.expect_err("it is locked").to_string(),
-        format!("cannot use the state in /state: the process {process} works with /state")
+        format!("cannot use the state in /state: the process {process} works with /state/.lock")
     );
     // Reading for a plan needs no lock.
     AppliedState::read(&again, location(), Kinds::default()).expect("it can be read");
@@ -371,4 +371,26 @@ fn what_cannot_be_reversed_is_an_error_of_the_graph() {
     builder.add(id.clone(), Directory::new("/srv").absent(), reversed());
     let errors = builder.build().expect_err("the folder would be lost");
     assert_eq!(errors, [GraphError::Irreversible(id)]);
+}
+
+#[test]
+fn a_reversal_that_changes_nothing_is_no_change() {
+    let root = Root::new();
+    root.write("/motd", b"hello\n");
+    root.apply(motd("one\n"));
+    // Somebody has restored it by hand.
+    root.write("/motd", b"hello\n");
+    let mut steps = Vec::new();
+    root.apply_observed(Graph::default(), |step| steps.push(format!("{step:?}")));
+    assert!(
+        steps.iter().any(|step| step.starts_with("InOrder")),
+        "{steps:?}"
+    );
+    assert!(
+        !steps.iter().any(|step| step.starts_with("Changed")),
+        "{steps:?}"
+    );
+    // It is forgotten all the same.
+    let records = std::fs::read_dir(root.path("/state/org.example.Web/before"));
+    assert_eq!(records.map_or(0, Iterator::count), 0);
 }

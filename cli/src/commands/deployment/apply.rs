@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    Cancellation, DriveOptions, Ending, Graph, RunOptions, RunRecord, Status, Target, drive,
+    AppliedState, Cancellation, DriveOptions, Ending, Graph, RunOptions, RunRecord, Status, Target,
+    drive,
 };
 use serde_json::json;
 
@@ -15,9 +16,9 @@ use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
 use super::observer::{FinalValidation, Mode, Observer, Validity, Watch};
-use super::prepared::{Prepared, lock_target, open_target, validations_of};
+use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
-use super::state::{Gone, RunState, plan_reversals};
+use super::state::{Gone, RunState, lock_state, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
@@ -79,7 +80,7 @@ struct MachineRun<'run> {
 
 /// What a run is about to do.
 struct Begun {
-    /// The state on the machine, locked; `None` if nothing is changed.
+    /// The state on the machine; `None` if nothing is changed.
     state: Option<RunState>,
     graph: Graph,
     gone: Gone,
@@ -97,7 +98,8 @@ struct Driven {
 impl MachineRun<'_> {
     fn apply(&self, output: &mut Output) -> Result<MachineResult> {
         let target = open_target(self.machine, &self.args.deployment)?;
-        let _alone = lock_target(&*target, self.machine, self.args, output)?;
+        let (location, args) = (&self.prepared.state, self.args);
+        let state = lock_state(location, &*target, self.machine, args, output)?;
         let max_runtime = self.args.max_runtime.map(Duration::from_secs);
         let deadline = max_runtime.and_then(|limit| Instant::now().checked_add(limit));
         let cancellation = self.interrupts.cancellation.with_deadline(deadline);
@@ -105,7 +107,7 @@ impl MachineRun<'_> {
             ControlFlow::Continue(invalid) => invalid,
             ControlFlow::Break(result) => return Ok(result),
         };
-        let begun = self.begin_state(&target)?;
+        let begun = self.begin_state(state, &target)?;
         let options = self.drive_options(&begun, deadline);
         let final_validation = FinalValidation {
             validations: self.validations,
@@ -149,14 +151,14 @@ impl MachineRun<'_> {
         Ok(ControlFlow::Continue(invalid))
     }
 
-    /// Adds the reversals of what is gone to the graph. A run that changes something locks the state for that.
-    fn begin_state(&self, target: &Arc<dyn Target>) -> Result<Begun> {
-        let (location, graph) = (self.prepared.state.clone(), &self.prepared.graph);
+    /// Adds the reversals of what is gone to the graph.
+    fn begin_state(&self, state: Arc<AppliedState>, target: &Arc<dyn Target>) -> Result<Begun> {
+        let graph = &self.prepared.graph;
         let (state, graph, gone) = if self.args.noop {
-            let (graph, gone) = plan_reversals(location, &**target, graph)?;
+            let (graph, gone) = plan_reversals(&state, graph);
             (None, graph, gone)
         } else {
-            let (state, graph, gone) = RunState::begin(location, target, graph)?;
+            let (state, graph, gone) = RunState::begin(state, target, graph)?;
             (Some(state), graph, gone)
         };
         Ok(Begun { state, graph, gone })

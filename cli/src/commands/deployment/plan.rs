@@ -6,7 +6,7 @@ use super::conformance::conforming;
 use super::machines::{Machine, MachineResult, Machines};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
-use super::state::plan_reversals;
+use super::state::{plan_reversals, read_state};
 use super::trial::{Trial, open_overlay};
 use super::validations::Validations;
 use crate::args::{Format, PlanArgs};
@@ -60,7 +60,8 @@ fn plan_machine(
     output: &mut Output,
 ) -> Result<MachineResult> {
     let target = open_target(machine, &args.deployment)?;
-    let (graph, gone) = plan_reversals(prepared.state.clone(), &*target, &prepared.graph)?;
+    let state = read_state(prepared.state.clone(), &*target)?;
+    let (graph, gone) = plan_reversals(&state, &prepared.graph);
     let overlay = args.diff.then(|| open_overlay(&machine.location));
     let overlay = overlay.transpose()?;
     let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;

@@ -3,24 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
     DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, Node,
-    StateLocation, Target, TargetError, TargetLock,
+    StateLocation, Target,
 };
 use pkgres_manifest::ResourceId;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use super::collections::{CollectionSource, with_collections};
 use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;
-use crate::args::{ApplyArgs, DeploymentArgs};
+use crate::args::DeploymentArgs;
 use crate::bound_release::BoundRelease;
 use crate::commands::pin::read_model;
-use crate::commands::validate::{open_machine, target_failure};
+use crate::commands::validate::open_machine;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -224,50 +222,6 @@ fn mention(packages: &BoundPackages, words: &[&str]) -> bool {
         let text = template.id().location.source().text();
         words.iter().any(|word| text.contains(word))
     })
-}
-
-/// How often a machine that another run has locked is tried again.
-const LOCK_PAUSE: Duration = Duration::from_millis(100);
-
-/// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
-pub(super) fn lock_target(
-    target: &dyn Target,
-    machine: &Machine,
-    args: &ApplyArgs,
-    output: &mut Output,
-) -> Result<Option<TargetLock>> {
-    let limit = args.lock_timeout.map(Duration::from_secs);
-    let start = Instant::now();
-    let mut waits = false;
-    loop {
-        let holder = match target.lock(Path::new("/")) {
-            Err(TargetError::Locked { folder, holder }) => {
-                let process = holder.map(|id| format!("process {id}"));
-                let process = process.unwrap_or_else(|| "a process".to_owned());
-                format!("{process} has locked the folder {}", folder.display())
-            }
-            locked => return locked.map_err(target_failure),
-        };
-        let target = &machine.location;
-        if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
-            let limit = limit.as_secs();
-            let message = format!(
-                "another `pkgres apply` on {target} still runs after {limit} s: nothing was changed"
-            );
-            let finding = Diagnostic::error(Code::ResourceFailed, message);
-            return Err(Failure {
-                findings: vec![finding.hint(format!("{holder} there"))],
-                exit: Exit::Failed,
-            });
-        }
-        if !waits {
-            waits = true;
-            output.note(&format!(
-                "Waiting for another `pkgres apply` on {target} to end: {holder} there"
-            ));
-        }
-        std::thread::sleep(LOCK_PAUSE);
-    }
 }
 
 /// Opens the machine.

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use pkgres_engine::{AppliedState, Graph, Kinds, StateError, StateLocation, Target};
+use pkgres_engine::{AppliedState, Graph, Kinds, StateError, StateLocation, Target, TargetError};
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
+use super::machines::Machine;
+use crate::args::ApplyArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -57,17 +60,74 @@ impl Gone {
     }
 }
 
-/// A graph with the reversals of what is gone, for a run that changes nothing on the machine itself.
-pub(super) fn plan_reversals(
+/// How often a machine that another run has locked is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait.
+pub(super) fn lock_state(
+    location: &StateLocation,
+    target: &dyn Target,
+    machine: &Machine,
+    args: &ApplyArgs,
+    output: &mut Output,
+) -> Result<Arc<AppliedState>> {
+    let limit = args.lock_timeout.map(Duration::from_secs);
+    let start = Instant::now();
+    let mut waits = false;
+    loop {
+        let (location, kinds) = (location.clone(), Kinds::default());
+        let state = if args.noop {
+            AppliedState::lock_existing(target, location, kinds)
+        } else {
+            AppliedState::lock(target, location, kinds)
+        };
+        let holder = match state {
+            Err(StateError::Target {
+                source: TargetError::Locked { folder, holder },
+                ..
+            }) => {
+                let process = holder.map(|id| format!("process {id}"));
+                let process = process.unwrap_or_else(|| "a process".to_owned());
+                format!("{process} has locked the folder {}", folder.display())
+            }
+            state => return state.map_err(|error| failure(&error)),
+        };
+        let target = &machine.location;
+        if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
+            let limit = limit.as_secs();
+            let message = format!(
+                "another `pkgres apply` on {target} still runs after {limit} s: nothing was changed"
+            );
+            let finding = Diagnostic::error(Code::ResourceFailed, message);
+            return Err(Failure {
+                findings: vec![finding.hint(format!("{holder} there"))],
+                exit: Exit::Failed,
+            });
+        }
+        if !waits {
+            waits = true;
+            output.note(&format!(
+                "Waiting for another `pkgres apply` on {target} to end: {holder} there"
+            ));
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
+}
+
+/// Reads the state of a machine that a plan compares.
+pub(super) fn read_state(
     location: StateLocation,
     target: &dyn Target,
-    graph: &Graph,
-) -> Result<(Graph, Gone)> {
+) -> Result<Arc<AppliedState>> {
     let state = AppliedState::read(target, location, Kinds::default());
-    let state = state.map_err(|error| failure(&error))?;
+    state.map_err(|error| failure(&error))
+}
+
+/// A graph with the reversals of what is gone, for a run that changes nothing on the machine itself.
+pub(super) fn plan_reversals(state: &Arc<AppliedState>, graph: &Graph) -> (Graph, Gone) {
     let whole = state.with_reversals(graph.clone());
-    let gone = Gone::new(&state, graph, &whole);
-    Ok((whole, gone))
+    let gone = Gone::new(state, graph, &whole);
+    (whole, gone)
 }
 
 /// The state of a run that changes the machine.
@@ -77,14 +137,12 @@ pub(super) struct RunState {
 }
 
 impl RunState {
-    /// Locks the state, and returns the graph with the reversals of what is gone.
+    /// Begins a run with a state that is locked, and returns the graph with the reversals of what is gone.
     pub(super) fn begin(
-        location: StateLocation,
+        state: Arc<AppliedState>,
         target: &Arc<dyn Target>,
         graph: &Graph,
     ) -> Result<(Self, Graph, Gone)> {
-        let state = AppliedState::lock(&**target, location, Kinds::default());
-        let state = state.map_err(|error| failure(&error))?;
         let whole = state.begin(&**target, graph.clone());
         let whole = whole.map_err(|error| failure(&error))?;
         let gone = Gone::new(&state, graph, &whole);

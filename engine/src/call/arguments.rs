@@ -164,11 +164,12 @@ impl ArgumentContracts<'_> {
         let problem = match (rule, value) {
             (Rule::NotNull, None) => ValueProblem::Absent,
             (Rule::NotNull, Some(Value::Null)) => ValueProblem::Null,
-            (_, None | Some(Value::Null)) => return None,
+            (_, None | Some(Value::Null)) | (Rule::Template(_), Some(Value::Object(_))) => {
+                return None;
+            }
             (Rule::String, _) if is_structure => ValueProblem::NotText,
             (Rule::Bool, _) if is_structure => ValueProblem::NotBool,
             (Rule::Int, Some(value)) if !is_whole_number(value) => ValueProblem::NotInt,
-            (Rule::Template(_), Some(Value::Object(_))) => return None,
             (Rule::Class(constraint) | Rule::Template(constraint), Some(value)) => {
                 return self.object(release, constraint, value, path);
             }

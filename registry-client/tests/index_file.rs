@@ -181,17 +181,24 @@ fn a_line_without_a_package_is_left_out() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_a_fault_of_the_index() {
+fn a_line_that_is_too_long_hides_itself_alone() {
     let mut limits = Limits::default();
     limits.index_line_bytes = 40;
+    let long = r#"{"name":"a.A","version":"1.1.0","x":"........"}"#;
     let file = file(&[
         r#"{"name":"a.A","version":"1.0.0"}"#,
-        r#"{"name":"a.A","version":"1.0.0","x":"........"}"#,
+        long,
+        r#"{"name":"a.A","version":"1.2.0"}"#,
     ]);
-    let error = open(&file, &limits).expect_err("the line is too long");
+    let registry = open(&file, &limits).expect("the other lines are an index");
+    let found = versions(&registry, "a.A");
+    assert_eq!(found, Ok(Some(listed(&["1.0.0", "1.2.0"]))));
+    let findings = registry.take_findings();
     assert_eq!(
-        shown(&error),
-        "more than the limit of 40 bytes in a line of an index @2:1"
+        findings.iter().map(placed).collect::<Vec<_>>(),
+        [
+            "a line of an index is left out: more than the limit of 40 bytes in a line of an index @2:1"
+        ]
     );
 }
 

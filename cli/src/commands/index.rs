@@ -25,11 +25,21 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     let names: Vec<PackageName> = registry.names().cloned().collect();
     let records = registry.records(&names);
     drop(progress);
-    let findings = registry.take_findings();
+    let mut findings = registry.take_findings();
+    let mut records: Vec<IndexRecord> = records?.into_iter().flatten().flatten().collect();
+    let mut text = String::new();
+    records.retain(|record| {
+        let line = record.to_line();
+        let fits = line.len() as u64 <= options.limits.index_line_bytes;
+        if fits {
+            text.push_str(&line);
+            text.push('\n');
+        } else {
+            findings.push(too_long(record, line.len(), &options));
+        }
+        fits
+    });
     output.findings(&findings);
-    let records: Vec<IndexRecord> = records?.into_iter().flatten().flatten().collect();
-    let lines = records.iter().map(IndexRecord::to_line);
-    let text: String = lines.map(|line| line + "\n").collect();
     if let Some(path) = &args.output {
         write_file(&RealFileSystem, path, text.as_bytes())?;
     }
@@ -57,6 +67,16 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     } else {
         Exit::Failed
     })
+}
+
+/// The error about a release whose line no reader of the index would accept.
+fn too_long(record: &IndexRecord, bytes: usize, options: &ReadOptions) -> Diagnostic {
+    let (name, version) = (&record.name, &record.version);
+    let limit = options.limits.index_line_bytes;
+    let message = format!(
+        "the index record of {name} {version} has {bytes} bytes, and the limit is {limit}: it is left out"
+    );
+    Diagnostic::error(Code::Limit, message)
 }
 
 /// A record as JSON, with the keys of its line in an index file.

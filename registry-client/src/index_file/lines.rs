@@ -46,7 +46,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line. A line that is too long is the last one.
+    /// The next line. A line that is too long is skipped to its end.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         // Only new bytes are searched for the end of the line.
         let mut searched = self.start;
@@ -57,6 +57,7 @@ impl<R: Read> Lines<R> {
             searched = self.end;
             // One more byte may be a carriage return.
             if self.end - self.start > self.limit.saturating_add(1) {
+                self.skip_to_end()?;
                 return Ok(Some(Line::TooLong));
             }
             let moved = self.make_room();
@@ -84,6 +85,25 @@ impl<R: Read> Lines<R> {
                 content,
             }
         }))
+    }
+
+    /// Reads to the end of a line without keeping it.
+    fn skip_to_end(&mut self) -> io::Result<()> {
+        loop {
+            let rest = &self.buffer[self.start..self.end];
+            let found = memchr(b'\n', rest);
+            let skipped = found.map_or(rest.len(), |found| found + 1);
+            self.position += skipped as u64;
+            self.start += skipped;
+            if found.is_some() {
+                return Ok(());
+            }
+            (self.start, self.end) = (0, 0);
+            self.end = self.read()?;
+            if self.end == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Makes room for more bytes; returns by how many bytes the line was moved to the front.
@@ -134,10 +154,7 @@ mod tests {
                     end,
                     content,
                 } => found.push(Some((start, end, content.to_vec()))),
-                Line::TooLong => {
-                    found.push(None);
-                    break;
-                }
+                Line::TooLong => found.push(None),
             }
         }
         found
@@ -173,7 +190,10 @@ mod tests {
             assert_eq!(found[1], Some((2, length + 3, long.clone())));
             assert_eq!(found[2], Some((length + 3, length + 5, b"b".to_vec())));
             let found = collect(&text, portion, length - 1);
-            assert_eq!(found[1..], [None]);
+            let after = Some((length + 3, length + 5, b"b".to_vec()));
+            assert_eq!(found[1..], [None, after]);
+            // Nothing of it is kept, however long it is.
+            assert_eq!(collect(&text, portion, 5)[1..], found[1..]);
         }
     }
 }

@@ -259,7 +259,11 @@ impl IndexFileRegistry {
             else {
                 let limit = self.limits.index_line_bytes;
                 let error = Limits::exceeded("bytes in a line of an index", limit);
-                return Err(error.at(self.location(number, "", Span::default())).into());
+                let error = error.at(self.location(number, "", Span::default()));
+                self.skip_line(number, &error);
+                first_error.get_or_insert(error);
+                current = None;
+                continue;
             };
             if content.is_empty() {
                 continue;

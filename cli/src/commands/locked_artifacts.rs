@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, RegistryName, ReleaseSource, Version};
 use pkgres_registry_client::{ReceivedArtifact, WantedArtifact};
 
 use crate::args::LockedArgs;
@@ -15,6 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
+use crate::registries::title_of;
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -91,8 +92,8 @@ pub(super) fn fetch_locked(
     let options = context
         .read_options
         .of_ecosystem(project.format.ecosystem().id());
-    let registries = project.registries(context)?;
-    let registries = context.registries.open(&registries, &options)?;
+    let configured = project.registries(context)?;
+    let registries = context.registries.open(&configured, &options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
     let mut hosted = 0;
@@ -147,7 +148,18 @@ pub(super) fn fetch_locked(
     });
     drop(progress);
     output.registry_findings(&registries.take_findings());
-    problems.check(&release, context)?;
+    let holders = |absent: &BTreeSet<usize>| {
+        let absent: Vec<WantedArtifact<'_>> = absent.iter().map(|at| wanted[*at].1).collect();
+        let listing = registries.listing(&absent).into_iter();
+        // Index files list artifacts that are elsewhere.
+        let title = |name: &RegistryName| {
+            let mut locations = configured.iter().map(|registry| &registry.location);
+            let location = locations.find(|location| location.name == *name)?;
+            location.address().map(|_| title_of(location))
+        };
+        listing.map(|name| name.and_then(title)).collect()
+    };
+    problems.check(&release, holders, context)?;
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
         without_digest,
@@ -172,8 +184,14 @@ impl Problems {
         }
     }
 
-    /// Fails if there are any.
-    fn check(self, release: &dyn Fn(usize) -> String, context: &Context) -> Result<()> {
+    /// Fails if there are any. `holders` returns which registry on the network lists each of some artifacts that no registry
+    /// has, if any does.
+    fn check(
+        self,
+        release: &dyn Fn(usize) -> String,
+        holders: impl FnOnce(&BTreeSet<usize>) -> Vec<Option<String>>,
+        context: &Context,
+    ) -> Result<()> {
         if let Some((_, failure)) = self.first {
             return Err(failure);
         }
@@ -181,10 +199,9 @@ impl Problems {
             return Err(not_in_cache(self.offline.into_iter().map(release)));
         }
         if !self.absent.is_empty() {
-            return Err(no_registry_has(
-                self.absent.into_iter().map(release),
-                context,
-            ));
+            let holders = holders(&self.absent);
+            let releases = self.absent.into_iter().map(release);
+            return Err(no_registry_has(releases.zip(holders), context));
         }
         Ok(())
     }
@@ -208,25 +225,46 @@ fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure 
     }
 }
 
-/// The error for releases that no registry has.
-fn no_registry_has(releases: impl Iterator<Item = String>, context: &Context) -> Failure {
-    let mut findings: Vec<Diagnostic> = releases
-        .map(|release| {
+/// The error for releases that no registry has, each with the registry on the network that lists it all the same, if there
+/// is one.
+fn no_registry_has(
+    releases: impl Iterator<Item = (String, Option<String>)>,
+    context: &Context,
+) -> Failure {
+    let (mut lost, mut absent) = (Vec::new(), Vec::new());
+    for (release, holder) in releases {
+        if let Some(holder) = holder {
+            let message = format!("{holder} has no archive of {release}, which it lists");
+            lost.push(Diagnostic::error(Code::RegistryUnreachable, message));
+        } else {
             let message = format!("no registry has {release} with the locked digest");
-            Diagnostic::error(Code::Digest, message)
-        })
-        .collect();
+            absent.push(Diagnostic::error(Code::Digest, message));
+        }
+    }
+    let exit = if absent.is_empty() {
+        Exit::Registry
+    } else {
+        Exit::Integrity
+    };
+    if let Some(last) = lost.pop() {
+        lost.push(
+            last.hint(
+                "ask its operator to restore the archives, or publish the same content again",
+            ),
+        );
+    }
     let check = context.invocation.command("lock --check");
-    if let Some(last) = findings.pop() {
-        findings.push(
+    if let Some(last) = absent.pop() {
+        absent.push(
             last.hint(format!(
                 "`{check}` checks whether releases changed or are gone"
             ))
             .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts"),
         );
     }
+    lost.append(&mut absent);
     Failure {
-        findings,
-        exit: Exit::Integrity,
+        findings: lost,
+        exit,
     }
 }

@@ -241,6 +241,17 @@ impl From<OpenError> for Failure {
                     exit: Exit::Registry,
                 }
             }
+            OpenError::NoArchives(_) => {
+                let message = Escaped::new(&error.to_string()).to_string();
+                let finding = Diagnostic::error(Code::RegistryUnreachable, message);
+                Failure {
+                    findings: vec![finding.hint(
+                        "name the bucket or the folder that has the archives (`--blobs`, `--data`): all nodes that share a \
+                         database share a bucket",
+                    )],
+                    exit: Exit::Registry,
+                }
+            }
             OpenError::Database(DatabaseError::NoTls) => failed(Code::NoTls, error.to_string()),
             OpenError::Database(DatabaseError::Untrusted(_)) => failed(
                 Code::Certificate,

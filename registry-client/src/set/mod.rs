@@ -545,6 +545,41 @@ impl RegistrySet {
         }
     }
 
+    /// For each release, the first registry that may have it and lists it with this digest, whether it has the artifact or
+    /// not. A registry that cannot be read lists nothing.
+    #[cfg(feature = "index")]
+    pub fn listing(&self, wanted: &[WantedArtifact<'_>]) -> Vec<Option<&RegistryName>> {
+        let mut found = vec![None; wanted.len()];
+        for registry in &self.registries {
+            let open: Vec<usize> = (0..wanted.len())
+                .filter(|at| found[*at].is_none())
+                .filter(|at| self.may_have(registry.as_ref(), wanted[*at].package))
+                .collect();
+            let names: BTreeSet<&PackageName> = open.iter().map(|at| wanted[*at].package).collect();
+            let names: Vec<PackageName> = names.into_iter().cloned().collect();
+            if names.is_empty() {
+                continue;
+            }
+            let Ok(answers) = records_of(registry.as_ref(), &names) else {
+                continue;
+            };
+            for at in open {
+                let artifact = &wanted[at];
+                let records = names
+                    .binary_search(artifact.package)
+                    .ok()
+                    .and_then(|position| answers[position].as_ref());
+                let is_listed = records.into_iter().flatten().any(|record| {
+                    record.version == *artifact.version && record.digest == Some(artifact.digest)
+                });
+                if is_listed {
+                    found[at] = Some(registry.name());
+                }
+            }
+        }
+        found
+    }
+
     /// Findings about registries that can be used all the same. Each is returned once.
     pub fn take_findings(&self) -> Vec<Diagnostic> {
         self.registries

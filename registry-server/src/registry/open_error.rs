@@ -20,6 +20,9 @@ pub enum OpenError {
     /// The artifacts or the data folder belong to another registry than the database.
     #[error("the data belong to another registry: {0}")]
     Foreign(String),
+    /// The database has releases, but none of their artifacts is in the store.
+    #[error("the archives are missing: {0}")]
+    NoArchives(String),
     /// A file or folder cannot be created.
     #[error(transparent)]
     File(#[from] pkgres_files::FileError),

@@ -28,7 +28,7 @@ pub(super) fn check_without_database(blobs: &Blobs, database: &Path) -> Result<(
     Ok(())
 }
 
-/// An error if the artifacts or the data folder belong to another registry. Marks those that have no mark, if they are
+/// An error if the artifacts or the data folder belong to another registry, or if the artifacts of this one are elsewhere. Marks those that have no mark, if they are
 /// known to belong to this one.
 pub(super) fn claim(
     data: &Path,
@@ -46,11 +46,22 @@ pub(super) fn claim(
         let has_releases = releases::is_any(transaction)?;
         Ok::<_, Problem>((has_releases, !tokens::is_empty(transaction)?))
     })?;
-    if of_blobs.is_none() && !has_releases && !is_empty(blobs)? {
-        return Err(OpenError::Foreign(format!(
-            "there are archives beside {}, but the database has no releases",
-            blobs.mark_place()
-        )));
+    if of_blobs.is_none() {
+        let place = blobs.mark_place();
+        match (has_releases, is_empty(blobs)?) {
+            (false, false) => {
+                return Err(OpenError::Foreign(format!(
+                    "there are archives beside {place}, but the database has no releases"
+                )));
+            }
+            // Another folder or bucket than before: no release could be downloaded.
+            (true, true) => {
+                return Err(OpenError::NoArchives(format!(
+                    "the database has releases, but there are no archives beside {place}"
+                )));
+            }
+            _ => {}
+        }
     }
     if of_data.is_none() && !has_tokens && data.join(TOKEN_FILE).exists() {
         return Err(OpenError::Foreign(format!(

@@ -12,7 +12,7 @@ use pkgres_registry_server::{OpenError, Problem, Published, RegistryOptions, Ser
 use pkgres_tests::archives::archive;
 use pkgres_tests::services;
 
-use crate::support::{Place, publish};
+use crate::support::{Place, publish, publish_plain};
 
 #[test]
 fn a_lost_artifact_is_stored_again_by_a_publish_of_the_same_bytes() {
@@ -131,6 +131,32 @@ fn artifacts_outlive_the_wrong_database() {
     for digest in [&digest, &orphan] {
         assert!(registry.artifact(digest).expect("an answer").is_some());
     }
+}
+
+/// Another folder for the archives than before, as with `--data` or `--blobs` of another installation.
+#[test]
+fn a_database_without_its_archives_is_not_served() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let blobs = folder.path().join("data/blobs");
+    let registry = place.open();
+    publish_plain(&registry, "org.acme.Web", "1.0.0");
+    drop(registry);
+    std::fs::rename(&blobs, folder.path().join("kept")).expect("a folder");
+    // Nothing is marked, so that the second start fails as the first.
+    for _ in 0..2 {
+        match place.try_open() {
+            Err(OpenError::NoArchives(reason)) => {
+                assert!(reason.contains("the database has releases"), "{reason}");
+            }
+            Err(other) => panic!("{other}"),
+            Ok(registry) => panic!("{}", registry.identity()),
+        }
+        assert!(!blobs.join("registry-id").exists());
+    }
+    std::fs::remove_dir_all(&blobs).expect("an empty folder");
+    std::fs::rename(folder.path().join("kept"), &blobs).expect("a folder");
+    place.open();
 }
 
 /// A folder whose administrator's token belongs to another registry.

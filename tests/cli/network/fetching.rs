@@ -133,6 +133,23 @@ fn errors_about_artifacts_name_the_release() {
     assert!(stderr.contains("io.murano 0.2.0, "), "{stderr}");
 }
 
+#[test]
+fn a_registry_without_an_archive_that_it_lists_is_named() {
+    let (data, server, user, app) = prepared();
+    user.does(&["cache", "clean"]);
+    let blobs = data.path().join("data/blobs/sha256");
+    std::fs::remove_dir_all(blobs).expect("there are archives");
+    let stderr = user.fails(3, &["fetch", &app]);
+    assert!(
+        stderr.contains("error[PK0040]: the registry `acme`")
+            && stderr.contains("has no archive of io.murano 0.2.0, which it lists")
+            && stderr.contains("hint: ask its operator to restore the archives"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains("index files"), "{stderr}");
+    drop(server);
+}
+
 /// Without a folder for the trusted state, each run would trust the first answer.
 #[test]
 fn a_registry_is_not_used_without_a_place_for_its_state() {

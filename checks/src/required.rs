@@ -290,6 +290,22 @@ fn newer_core(
     if implicit.matches(&newest) {
         return None;
     }
+    if package.manifest.format.is_heat_hot() {
+        let message = format!(
+            "a package of format Heat.HOT requires the core library `{core}` implicitly, so that {newest}, its newest \
+             version, is not accepted"
+        );
+        return Some(
+            Diagnostic::warning(Code::CoreUnpinned, message)
+                .label(
+                    package.manifest.name.location.clone(),
+                    "only 0.x versions are accepted",
+                )
+                .hint(format!(
+                    "an override of `{core}` in pkgres.toml lets another version in"
+                )),
+        );
+    }
     let message = format!(
         "the manifest does not require the core library `{core}`, so that {newest}, its newest \
          version, is not accepted"

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{
-    CLASS_PACKAGES, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec,
+    CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec,
+    Version,
 };
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
 use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root, Supply, Update};
@@ -23,6 +24,8 @@ pub(crate) struct AskedRequest {
     has_one_root: bool,
     /// The roots and provided releases of ecosystems whose classes have ids, and names for people.
     labelled: Vec<IndexRecord>,
+    /// The version of the core library that the host provides, if it does.
+    provided_core: Option<Version>,
     /// The update, and the locked releases that it starts from.
     update: Option<(Update, Locked)>,
     /// The same request without `single-version`, if that is an option.
@@ -34,12 +37,15 @@ impl AskedRequest {
         let roots = request.roots.iter().filter_map(Root::record);
         let records = roots.chain(&request.provided);
         let labelled = records.filter(|record| !record.labels.is_empty());
+        let mut provided = request.provided.iter();
+        let core = provided.find(|record| request.core.as_ref() == Some(&record.name));
         let update = request.update.clone();
         // A list of repairs has it.
         let side_by_side = side_by_side(request).filter(|_| !context.invocation.is("repair"));
         Self {
             has_one_root: request.roots.len() == 1,
             labelled: labelled.cloned().collect(),
+            provided_core: core.map(|record| record.version.clone()),
             update: update.map(|update| (update, request.locked.clone())),
             side_by_side,
         }
@@ -92,7 +98,7 @@ impl ConflictHints<'_> {
             ..
         } = self;
         locate(conflict, origin, asked.has_one_root, context);
-        let _ = registries.advise(conflict);
+        let _ = registries.advise(conflict, context.core());
         let mut hints = empty_specs(conflict);
         hints.extend(bound_names(conflict, registries));
         hints.extend(workspace_members(conflict, registries));
@@ -100,7 +106,20 @@ impl ConflictHints<'_> {
         if let Some(root) = &origin.package {
             hints.extend(interfaces_of_missing(conflict, root));
         }
-        hints.extend(core_hint(conflict, context.core()));
+        if let Some(core) = context.core() {
+            let template = (origin.package.as_ref())
+                .filter(|package| package.manifest.format.is_heat_hot())
+                .map(|package| package.name());
+            if let Some(template) = template {
+                without_requirements_of(conflict, template);
+            }
+            hints.extend(core_hint(conflict, core, template));
+            hints.extend(core_without_class(
+                conflict,
+                core,
+                asked.provided_core.as_ref(),
+            ));
+        }
         if let Some(request) = asked.side_by_side {
             hints.extend(single_version_hint(
                 request,
@@ -136,10 +155,62 @@ fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, c
     }
 }
 
+/// Removes the repairs that change a requirement of a Heat template: its manifest cannot state any.
+fn without_requirements_of(conflict: &mut Conflict, template: &PackageName) {
+    let Conflict { repairs, hints, .. } = conflict;
+    repairs.retain(|repair| {
+        let is_own = repair.owner == *template && !repair.is_override;
+        if is_own {
+            hints.retain(|hint| hint.text != repair.text);
+        }
+        !is_own
+    });
+}
+
+/// Says that the core library lacks a class that its name says it has.
+fn core_without_class(
+    conflict: &Conflict,
+    core: &PackageName,
+    provided: Option<&Version>,
+) -> Option<Hint> {
+    if conflict.code != Code::ClassUnavailable {
+        return None;
+    }
+    let is_lacked = |class: &ClassName| {
+        // The versions that lack it are listed.
+        conflict.reasons.iter().any(
+            |reason| matches!(&reason.kind, ReasonKind::Lacks { class: lacked } if lacked == class),
+        )
+    };
+    let class = conflict
+        .reasons
+        .iter()
+        .find_map(|reason| match &reason.kind {
+            ReasonKind::Extends { class }
+                if class.enclosing_packages().any(|package| package == *core)
+                    && !is_lacked(class) =>
+            {
+                Some(class)
+            }
+            _ => None,
+        })?;
+    Some(Hint::option(match provided {
+        Some(version) => format!(
+            "the host provides the core library `{core}` {version}, which does not define the class {class}"
+        ),
+        None => format!(
+            "no version of the core library `{core}` that could be chosen defines the class {class}"
+        ),
+    }))
+}
+
 /// A hint for a conflict about the core library, which every package requires, whether its manifest says so or
 /// not.
-fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
-    let core = core?;
+fn core_hint(
+    conflict: &Conflict,
+    core: &PackageName,
+    template: Option<&PackageName>,
+) -> Option<Hint> {
     let is_about = |reason: &&Reason| match &reason.kind {
         ReasonKind::Requires { package, .. } => reason.clashes && package == core,
         _ => false,
@@ -160,8 +231,13 @@ fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
         )
     };
     about.find(is_implied).map(|reason| {
+        let how = if template.is_some() && reason.owner.as_ref() == template {
+            "set another version with an override in pkgres.toml"
+        } else {
+            "set its versions in `Require` of the manifest"
+        };
         Hint::option(format!(
-            "{} requires the core library `{core}` implicitly: set its versions in `Require` of the manifest, or resolve with `--no-core-library`",
+            "{} requires the core library `{core}` implicitly: {how}, or resolve with `--no-core-library`",
             reason.owner_name()
         ))
     })

@@ -55,8 +55,11 @@ impl Format for ClassPackages {
         self.read_root(file, tree, options).diagnostics().to_vec()
     }
 
-    fn why_not_editable(&self, _: &FormatFile<'_>) -> Option<&'static str> {
-        None
+    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
+        let read = PackageManifest::read(file.path, file.bytes, &ReadOptions::default());
+        let (manifest, _) = read.into_result().ok()?;
+        (manifest.format.is_heat_hot())
+            .then_some("`Require` has no meaning in a package of format Heat.HOT")
     }
 
     fn with_ranges(

@@ -116,6 +116,12 @@ impl Format {
         self.kind == HEAT_HOT
     }
 
+    /// Whether a text, as in a manifest, names the format of Heat templates in any version.
+    pub(crate) fn names_heat_hot(text: &str) -> bool {
+        text.split_once('/')
+            .is_some_and(|(kind, _)| kind == HEAT_HOT)
+    }
+
     /// Whether the classes of packages of this format are known.
     pub fn has_known_classes(&self) -> bool {
         self.has_class_files() || self.is_heat_hot()

@@ -120,6 +120,11 @@ fn reject_not_editable(
     let lock = context
         .invocation
         .command_for_manifest("lock", &project.manifest);
+    if project.package().is_some() {
+        return Err(finding
+            .hint("it requires the core library alone, which `[overrides]` in pkgres.toml can set to another version")
+            .into());
+    }
     Err(finding
         .hint(match by_hand {
             Some(by_hand) => format!("{by_hand}, then run `{lock}`"),

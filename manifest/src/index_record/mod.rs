@@ -51,6 +51,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
+use crate::format::Format;
 use crate::name::{ClassName, PackageName};
 use crate::read_options::Limits;
 use crate::shared_list::Shared;
@@ -169,6 +170,12 @@ impl IndexRecord {
             .then_with(|| self.yanked.cmp(&other.yanked))
             .then_with(|| self.published.cmp(&other.published))
             .then_with(|| self.labels.cmp(&other.labels[..]))
+    }
+
+    /// Whether it is a Heat template, which requires the core library alone: no manifest of one can require anything else.
+    pub fn is_heat_template(&self) -> bool {
+        let format = self.format.as_deref();
+        format.is_some_and(Format::names_heat_hot)
     }
 
     /// The label of a class that is named by an id.

@@ -14,12 +14,17 @@ use crate::registry::{RegistryError, records_of};
 
 impl RegistrySet {
     /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names, packages that define a missing class,
-    /// and releases in a registry that is shadowed by a preferred one.
+    /// and releases in a registry that is shadowed by a preferred one. `core` is the core library of the request, which every
+    /// package requires.
     ///
     /// # Errors
     ///
     /// A registry cannot be read.
-    pub fn advise(&self, conflict: &mut Conflict) -> Result<(), RegistryError> {
+    pub fn advise(
+        &self,
+        conflict: &mut Conflict,
+        core: Option<&PackageName>,
+    ) -> Result<(), RegistryError> {
         let advice = match conflict.code {
             Code::UnknownPackage => {
                 let mut advice = self.similar_packages(conflict);
@@ -27,7 +32,7 @@ impl RegistrySet {
                 advice
             }
             Code::ClassUnavailable => {
-                let mut advice = self.defining_packages(conflict)?;
+                let mut advice = self.defining_packages(conflict, core)?;
                 advice.extend(self.interface_packages(conflict)?);
                 advice
             }
@@ -90,7 +95,11 @@ impl RegistrySet {
         supply.is_ok_and(|supplies| supplies.iter().any(is_known))
     }
 
-    fn defining_packages(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
+    fn defining_packages(
+        &self,
+        conflict: &Conflict,
+        core: Option<&PackageName>,
+    ) -> Result<Vec<Hint>, RegistryError> {
         let mut advice = Vec::new();
         let lacked = |class: &ClassName| {
             let mut reasons = conflict.reasons.iter();
@@ -108,6 +117,9 @@ impl RegistrySet {
             let defining = self.defining(class)?;
             if let Some(package) = defining.iter().find(|package| Some(*package) != owner) {
                 // The host has other releases of a package than the registries.
+                if Some(package) == core {
+                    continue;
+                }
                 if let Some(owner) = owner
                     && self.requires(owner, package)?
                 {

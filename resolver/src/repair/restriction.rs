@@ -120,7 +120,7 @@ pub(super) fn restrictions_of(
         }
         restrictions.insert(by_override);
         // An override replaces the requirement, so that no other spec would change anything.
-        if !overriding {
+        if !overriding && !is_fixed(request, &of_owner) {
             restrictions.insert(of_owner);
         }
     }
@@ -138,6 +138,15 @@ pub(super) fn restrictions_of(
     }
     restrictions.retain(|restriction| !given_up.contains(restriction));
     restrictions
+}
+
+/// Whether no manifest of the root can state another requirement: a Heat template requires the core library implicitly.
+fn is_fixed(request: &Request, restriction: &Restriction) -> bool {
+    let Restriction::Requirement { root, .. } = restriction else {
+        return false;
+    };
+    let mut records = request.roots.iter().filter_map(Root::record);
+    records.any(|record| record.name == *root && record.is_heat_template())
 }
 
 /// The nearest policy with which prereleases are candidates.

@@ -172,7 +172,9 @@ impl RepairRun<'_> {
             output,
         );
         output.data(&show::repairs(found, self.args.all, editable));
-        if let Some(reason) = editable.why_not_requirements() {
+        // The core library of a Heat template can only be overridden, and the menu has that.
+        let reason = editable.why_not_requirements();
+        if let Some(reason) = reason.filter(|_| self.project.package().is_none()) {
             output.note(&format!(
                 "The requirements of {} have to be changed by hand: {reason}",
                 Escaped::path(&self.project.manifest)

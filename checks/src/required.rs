@@ -50,6 +50,11 @@ pub trait RequiredPackages {
 
     /// The newest known version of the package. Prereleases and yanked versions do not count.
     fn newest(&self, package: &PackageName) -> Option<Version>;
+
+    /// The newest known version of the package that matches the spec. Prereleases and yanked versions do not count.
+    fn newest_matching(&self, _package: &PackageName, _spec: &Spec) -> Option<Version> {
+        None
+    }
 }
 
 /// The package that a name refers to.
@@ -157,11 +162,19 @@ impl RequiredNames<'_> {
     /// Checks the classes that the package extends and uses.
     fn check_classes(&mut self, effort: &mut Effort, findings: &mut Vec<Diagnostic>) {
         let mut suggestions = Suggestions::default();
+        let mut seen = HashSet::new();
         for class in self.classes.values() {
             let parents = class.extends.iter().map(|parent| (parent, true));
             let uses = class.uses.iter().map(|used| (used, false));
             for (named, is_parent) in parents.chain(uses) {
-                if self.is_nowhere(self.origin_of_class(&named.value)) {
+                let origin = self.origin_of_class(&named.value);
+                if let Origin::Required(package) = &origin
+                    && !is_parent
+                    && seen.insert(&named.value)
+                {
+                    findings.extend(self.newest_lacks(package, named));
+                }
+                if self.is_nowhere(origin) {
                     let known = || {
                         let others = self.requirements.iter();
                         let others = others.flat_map(|(package, _)| self.required.classes(package));
@@ -172,6 +185,35 @@ impl RequiredNames<'_> {
                 }
             }
         }
+    }
+
+    /// The finding on a class that is only used, if the newest version that the manifest allows lacks it: uses exclude no
+    /// version, so that this one is chosen.
+    fn newest_lacks(
+        &self,
+        package: &PackageName,
+        named: &Located<ClassName>,
+    ) -> Option<Diagnostic> {
+        let class = &named.value;
+        let mut requirements = self.requirements.iter();
+        let (_, spec) = requirements.find(|(required, _)| *required == package)?;
+        let newest = self.required.newest_matching(package, spec)?;
+        let exactly = Spec::exactly(&newest);
+        if !matches!(self.required.defines(package, &exactly, class), Defines::No) {
+            return None;
+        }
+        let message = format!(
+            "`{class}` is used, and {newest}, the newest version of `{package}` that `{}` allows, does not define it",
+            spec.written()
+        );
+        let finding = Diagnostic::warning(Code::RangeTooWide, message).at(named.location.clone());
+        let mut stated = self.package.manifest.requirements.iter();
+        let stated = stated.find(|requirement| requirement.package == *package);
+        let finding = match stated.and_then(|requirement| requirement.location.clone()) {
+            Some(location) => finding.label(location, "the range is stated here"),
+            None => finding,
+        };
+        Some(finding.hint("`--strict-uses` excludes the versions that lack it"))
     }
 
     /// The finding on a class that no required package defines.

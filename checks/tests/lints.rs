@@ -373,3 +373,52 @@ fn a_class_of_versions_that_are_not_allowed_is_no_misspelling() {
         ["other versions of `acme.Db` than `1` define it"]
     );
 }
+
+/// A package whose version 1.1.0 lacks the class that 1.0.0 defines.
+struct Gone;
+
+impl RequiredPackages for Gone {
+    fn defines(&self, _: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
+        let is_defined = class.as_str() == "acme.db.Base" || spec.matches(&Version::new(1, 0, 0));
+        if is_defined {
+            Defines::Yes
+        } else {
+            Defines::No
+        }
+    }
+
+    fn classes(&self, _: &PackageName) -> Vec<ClassName> {
+        Vec::new()
+    }
+
+    fn newest(&self, _: &PackageName) -> Option<Version> {
+        Some(Version::new(1, 1, 0))
+    }
+
+    fn newest_matching(&self, _: &PackageName, spec: &Spec) -> Option<Version> {
+        let versions = [Version::new(1, 1, 0), Version::new(1, 0, 0)];
+        versions.into_iter().find(|version| spec.matches(version))
+    }
+}
+
+#[test]
+fn the_newest_allowed_version_has_the_classes_that_are_used() {
+    let class_file = format!(
+        "{NAMESPACES}Name: App\nExtends: db:Base\nProperties:\n  table:\n    Contract: $.class(db:Table)\n"
+    );
+    let found = |spec: &str| {
+        let manifest =
+            format!("{HEAD}Require:\n  acme.Db: '{spec}'\nClasses:\n  acme.App: App.yaml\n");
+        check_package(&read(&manifest, &class_file), None, &Gone)
+    };
+    let findings = found("1");
+    let [finding] = findings.as_slice() else {
+        panic!("{findings:?}");
+    };
+    assert_eq!(finding.code, Code::RangeTooWide);
+    assert_eq!(
+        finding.message,
+        "`acme.db.Table` is used, and 1.1.0, the newest version of `acme.Db` that `1` allows, does not define it"
+    );
+    assert!(found("1.0.0").is_empty());
+}

@@ -285,4 +285,15 @@ impl RequiredPackages for KnownReleases<'_> {
         let stable = usable.filter(|record| !record.version.is_prerelease());
         stable.map(|record| record.version.clone()).max()
     }
+
+    fn newest_matching(&self, package: &PackageName, spec: &Spec) -> Option<Version> {
+        let releases = self.known(package);
+        let usable = releases.iter().filter(|record| !record.yanked);
+        let stable = usable.filter(|record| !record.version.is_prerelease());
+        let versions = stable.map(|record| &record.version);
+        versions
+            .filter(|version| spec.matches(version))
+            .max()
+            .cloned()
+    }
 }

@@ -17,7 +17,7 @@ use pkgres_engine::check_templates;
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
-use pkgres_manifest::{Archive, IndexRecord, Package, PackagePath, ReadOptions};
+use pkgres_manifest::{Archive, IndexRecord, Package, PackageManifest, PackagePath, ReadOptions};
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
@@ -416,12 +416,23 @@ fn read_package(
     let folder =
         PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
     let (package, mut findings) = folder.package(options).into_result()?;
+    findings.extend(ignored_in_template(&package, options));
     findings.extend(check_shown_files(&folder, &package, options));
     let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
     findings.extend(check_validation_of(&package, has_file));
     let files = folder.files().iter().map(|file| file.path.clone());
     findings.extend(check_resources_of(&package, files, options));
     Ok((package, findings))
+}
+
+/// The warnings about keys of a manifest that have no meaning in a Heat template. Whoever reads a package for another purpose
+/// does not report them.
+fn ignored_in_template(package: &Package, options: &ReadOptions) -> Vec<Diagnostic> {
+    if !package.manifest.format.is_heat_hot() {
+        return Vec::new();
+    }
+    let read = PackageManifest::parse(package.manifest.source(), options);
+    read.diagnostics().to_vec()
 }
 
 fn read_archive(
@@ -431,6 +442,7 @@ fn read_archive(
     let archive = open_archive(file, options).map_err(|error| vec![error])?;
     let read = Package::from_archive(&file.to_string_lossy(), &archive, options);
     let (package, mut findings) = read.into_result()?;
+    findings.extend(ignored_in_template(&package, options));
     findings.extend((package.manifest).check_shown_files(|path| Ok(archive.read(path))));
     findings.extend(check_validation_of(&package, |path| {
         archive.file(path).is_some()

@@ -116,7 +116,8 @@ codes! {
     /// The content of a release or file does not match the digest that was recorded for it.
     Digest = 32, "a digest does not match";
     /// A registry cannot be read. It may still have the package, so pkgres does not continue without
-    /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
+    /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address, and `pkgres fetch`
+    /// if a registry has no archive of a release that it lists.
     RegistryUnreachable = 40, "a registry cannot be read";
     /// A registry has two releases of the same name and version with different content. In a folder of class packages,
     /// this is an error. In an index file and among releases of other ecosystems, it is a warning, and the version is
@@ -167,13 +168,14 @@ codes! {
     /// not take, or creates an object without the values that it needs. The member may have been removed from a
     /// required package: `pkgres semver` shows what changed between two of its versions.
     MemberUnavailable = 56, "a used member is not available";
-    /// The document is not an object model, or an object has a class that no package defines.
+    /// The document is not an object model, an object has a class that no package defines, or its header has two versions that
+    /// exclude each other: `version` is that of pkgres, and Murano reads the version in `type` or else `classVersion`.
     Model = 60, "an invalid object model";
     /// Several packages define the class of an object that does not name its package. Add `package`
     /// to the object's header.
     ModelAmbiguous = 61, "the package of an object is ambiguous";
     /// An object is pinned to a version that no longer exists. `pkgres pin --fallback` takes the
-    /// newest version of the same minor version, or else of the same major version.
+    /// newest version of the same minor version, or else of the same major version, that can be chosen.
     ModelGone = 62, "a pinned version is gone";
     /// A value in the object model violates the contract of the property that holds it.
     ModelContract = 63, "a contract is violated";

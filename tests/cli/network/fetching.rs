@@ -134,6 +134,7 @@ fn errors_about_artifacts_name_the_release() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the registry loses files")]
 fn a_registry_without_an_archive_that_it_lists_is_named() {
     let (data, server, user, app) = prepared();
     user.does(&["cache", "clean"]);

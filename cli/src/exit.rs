@@ -258,7 +258,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         FETCHING,
         &[(
             Failed,
-            "the version step is too small, or a dry run found other content",
+            "a check failed, the version step is too small, or a dry run found other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::args::PublishArgs;
 use crate::bound_release::BoundRelease;
-use crate::commands::check::check_before_publishing;
+use crate::commands::check::{check_before_publishing, unread_requirements};
 use crate::commands::pack::{self, require_class_package};
 use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
@@ -41,16 +41,19 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     let remote = target(args, name, context)?;
     let configured = remote.registry.clone();
     let registry = context.registries.open_remote(remote)?;
+    // That the token cannot read is said once.
+    let mut said = None;
     let known = if args.allow_incompatible {
-        Some(Vec::new())
+        Vec::new()
+    } else if let Some(known) = known_releases(&registry, name, output)? {
+        known
     } else {
-        known_releases(&registry, name, output)?
+        said = Some(unread_requirements(&configured));
+        Vec::new()
     };
-    let is_readable = known.is_some();
-    for finding in check_before_publishing(&args.package, &configured, context, output)? {
-        // That the token cannot read is said already.
-        let is_said = finding.code == Code::Denied && !is_readable;
-        if !is_said && !findings.contains(&finding) {
+    let allows = args.allow_unsatisfiable;
+    for finding in check_before_publishing(&args.package, &configured, allows, context, output)? {
+        if said.as_ref() != Some(&finding) && !findings.contains(&finding) {
             findings.push(finding);
         }
     }
@@ -61,7 +64,6 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         });
     }
     output.findings(&findings);
-    let known = known.unwrap_or_default();
     same_package_system(name, &known, &registry)?;
     if let Some(below) = newest_release(known, None, Some(version)) {
         check_step(&package, &below, &configured, context, output)?;
@@ -188,7 +190,8 @@ fn known_releases(
         titled_at(registry.name(), registry.address())
     );
     let warning = Diagnostic::warning(Code::Denied, message);
-    let hint = "`--allow-incompatible` skips the comparison without a warning";
+    let hint =
+        "a token that may also read permits both; `--allow-incompatible` skips the comparison";
     output.findings(&[warning.hint(hint)]);
     Ok(None)
 }

@@ -213,6 +213,20 @@ fn a_token_for_some_names_publishes_to_a_private_registry() {
             && stderr.contains("Published org.example.Database"),
         "{stderr}"
     );
+    // Without the comparison, it is still said what is not checked.
+    let arguments = [
+        "publish",
+        "fixtures/shop/database-1.0.0",
+        "--allow-incompatible",
+    ];
+    let run = user.run_with(&arguments, "", &variable);
+    assert_eq!(run.exit, 0, "{}", run.stderr);
+    let expected = "so what the package uses of others is not checked";
+    assert!(
+        run.stderr.matches(expected).count() == 1 && !run.stderr.contains("denies"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -356,6 +370,16 @@ fn a_package_is_checked_before_it_is_published() {
     let run = user.does(&["publish", &path]);
     let expected = "`org.acme.Db.Gone` is used, but no required package defines it";
     assert!(run.stderr.contains(expected), "{}", run.stderr);
+    // A later release of what it requires may define the class; what else is wrong stays an error.
+    let path = package("org.acme.Extends", requires, "Extends: org.acme.Db.Gone\n");
+    let run = user.does(&["publish", &path, "--allow-unsatisfiable"]);
+    let expected = "warning[PK0013]: `org.acme.Db.Gone` is extended";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let usage = "Extends: org.acme.Db.Gone\nProperties:\n  db:\n    Usage: Inn\n";
+    let path = package("org.acme.Usage", requires, usage);
+    let stderr = user.fails(1, &["publish", &path, "--allow-unsatisfiable"]);
+    assert!(stderr.contains("error[PK0055]"), "{stderr}");
+    assert!(stderr.contains("warning[PK0013]"), "{stderr}");
     let right = "Properties:\n  db:\n    Contract: $.class(org.acme.Db)\n";
     let run = user.does(&["publish", &package("org.acme.Right", requires, right)]);
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);

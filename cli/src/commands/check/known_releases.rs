@@ -245,6 +245,23 @@ impl ReleaseLookup for KnownReleases<'_> {
     }
 }
 
+/// Packages of which nothing is known: what is wrong with a package then is so whatever others release.
+pub(super) struct NoReleases;
+
+impl RequiredPackages for NoReleases {
+    fn defines(&self, _package: &PackageName, _spec: &Spec, _class: &ClassName) -> Defines {
+        Defines::Unknown
+    }
+
+    fn classes(&self, _package: &PackageName) -> Vec<ClassName> {
+        Vec::new()
+    }
+
+    fn newest(&self, _package: &PackageName) -> Option<Version> {
+        None
+    }
+}
+
 impl RequiredPackages for KnownReleases<'_> {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
         self.any(package, spec, |record| record.exports(class))

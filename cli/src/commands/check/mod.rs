@@ -16,14 +16,14 @@ use pkgres_checks::{
 use pkgres_engine::check_templates;
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity, capped};
 use pkgres_manifest::{Archive, IndexRecord, Package, PackageManifest, PackagePath, ReadOptions};
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
 use self::file::check_file;
 use self::interfaces::InterfaceCheck;
-use self::known_releases::{CheckedPlace, KnownReleases};
+use self::known_releases::{CheckedPlace, KnownReleases, NoReleases};
 use self::resources::{check_readable_resources, check_resources_of};
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
@@ -35,7 +35,7 @@ use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
-use crate::registries::ConfiguredRegistry;
+use crate::registries::{ConfiguredRegistry, title_of};
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -45,6 +45,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         interfaces: InterfaceCheck::of(&args.conformance, &context.read_options)?,
         provided: context.registries.provided(&context.read_options)?.into(),
         publishes_to: None,
+        allows_unsatisfiable: false,
         known: None,
         findings: Vec::new(),
         about_registries: Vec::new(),
@@ -107,10 +108,12 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
 }
 
 /// Checks a package folder or archive that is about to be published to a registry, with the packages there and in the
-/// registries of its project. A registry that cannot be read is a warning: it may permit publishing all the same.
+/// registries of its project. A registry that cannot be read is a warning: it may permit publishing all the same. What
+/// depends on the releases of other packages is a warning if the requirements need not be satisfiable yet.
 pub(super) fn check_before_publishing(
     path: &Path,
     target: &ConfiguredRegistry,
+    allows_unsatisfiable: bool,
     context: &Context,
     output: &mut Output,
 ) -> Result<Vec<Diagnostic>> {
@@ -120,6 +123,7 @@ pub(super) fn check_before_publishing(
         interfaces: None,
         provided: context.registries.provided(&context.read_options)?.into(),
         publishes_to: Some(target),
+        allows_unsatisfiable,
         known: None,
         findings: Vec::new(),
         about_registries: Vec::new(),
@@ -135,6 +139,27 @@ pub(super) fn check_before_publishing(
     Ok(findings)
 }
 
+/// The warning that the token for a registry may publish there, but not read what others published.
+pub(super) fn unread_requirements(target: &ConfiguredRegistry) -> Diagnostic {
+    let message = format!(
+        "the token cannot read {}, so what the package uses of others is not checked",
+        title_of(&target.location)
+    );
+    Diagnostic::warning(Code::Denied, message)
+}
+
+/// Makes warnings of errors, except for those that are among others.
+fn downgrade_all_but(kept: &[Diagnostic], findings: &mut [Diagnostic]) {
+    let errors = findings.iter_mut().filter(|finding| finding.is_error());
+    for finding in errors {
+        let is_same =
+            |kept: &Diagnostic| kept.code == finding.code && kept.labels == finding.labels;
+        if !kept.iter().any(is_same) {
+            finding.severity = Severity::Warning;
+        }
+    }
+}
+
 /// A check in progress, with its findings so far.
 struct Checker<'run> {
     context: &'run Context,
@@ -146,6 +171,8 @@ struct Checker<'run> {
     provided: Rc<[IndexRecord]>,
     /// The registry that what is checked will be published to, if it will be.
     publishes_to: Option<&'run ConfiguredRegistry>,
+    /// Whether errors that depend on the releases of other packages are warnings: those to come may be right.
+    allows_unsatisfiable: bool,
     /// The known releases for the last package; most packages of a run have the same registries.
     known: Option<KnownReleases<'run>>,
     findings: Vec<Diagnostic>,
@@ -182,7 +209,11 @@ impl<'run> Checker<'run> {
             Some(target) => CheckedPlace::to_publish(path, target),
         };
         let known = self.known_releases(&place)?;
-        let findings = check_package(&package, self.context.core(), &known);
+        let mut findings = check_package(&package, self.context.core(), &known);
+        if self.allows_unsatisfiable && findings.iter().any(Diagnostic::is_error) {
+            let own = check_package(&package, self.context.core(), &NoReleases);
+            downgrade_all_but(&own, &mut findings);
+        }
         self.findings.extend(findings);
         self.known = Some(known);
         // Classes that extend others may inherit interfaces.
@@ -288,7 +319,11 @@ impl<'run> Checker<'run> {
     /// another package are checked already.
     fn check_templates(&mut self, bound: &BoundRelease) {
         let limits = &self.context.read_options.limits;
-        for finding in check_templates(&bound.packages, &bound.release, limits) {
+        let mut findings = check_templates(&bound.packages, &bound.release, limits);
+        if self.allows_unsatisfiable {
+            downgrade_all_but(&self.findings, &mut findings);
+        }
+        for finding in findings {
             if !self.findings.contains(&finding) {
                 self.findings.push(finding);
             }
@@ -347,9 +382,13 @@ impl<'run> Checker<'run> {
 
     /// Collects the findings and errors of registries.
     fn close(&mut self, known: &KnownReleases<'run>) {
-        if self.publishes_to.is_some() {
+        if let Some(target) = self.publishes_to {
+            let denied = format!("{} denies", title_of(&target.location));
             let warnings = known.take_errors().into_iter().map(|error| {
                 let finding = error.to_diagnostic();
+                if finding.code == Code::Denied && finding.message.starts_with(&denied) {
+                    return unread_requirements(target);
+                }
                 let message = format!("{}: what it has is not checked", finding.message);
                 Diagnostic::warning(finding.code, message)
             });

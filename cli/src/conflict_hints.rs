@@ -371,7 +371,10 @@ fn is_empty(reason: &Reason) -> bool {
         .trim_start()
         .strip_prefix(':');
     let value = value.map(|value| value.split(" #").next().unwrap_or_default().trim());
-    let is_left_out = matches!(value, Some("" | "~" | "null" | "\"\"" | "''"));
+    let is_left_out = matches!(
+        value,
+        Some("" | "~" | "null" | "Null" | "NULL" | "\"\"" | "''")
+    );
     is_left_out && *spec == Spec::unspecified().written()
 }
 

@@ -235,10 +235,22 @@ fn lockfile(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
             let bytes = read_file(&file, limit, Follow::Links)?;
-            parse_lock(&file, &bytes, context)
+            let lock = parse_lock(&file, &bytes, context);
+            if file.file_name() == Some(LOCK_FILE.as_ref()) {
+                return lock;
+            }
+            lock.map_err(without_commands)
         }
         None => lockfile_of_revision(text, place, context),
     }
+}
+
+/// The failure without hints: no command writes this file.
+fn without_commands(mut failure: Failure) -> Failure {
+    for finding in &mut failure.findings {
+        finding.hints.clear();
+    }
+    failure
 }
 
 /// The file that `REVISION:PATH` names: the lockfile, if that is a folder.
@@ -290,7 +302,10 @@ fn lockfile_of_revision(text: &str, place: &LockPlace, context: &Context) -> Res
         return Err(finding.into());
     }
     match git(&["show", "--end-of-options", &object])? {
-        Some(bytes) => parse_lock(Path::new(&object), &bytes, context),
+        Some(bytes) => {
+            let lock = parse_lock(Path::new(&object), &bytes, context);
+            lock.map_err(without_commands)
+        }
         None if text.contains(':') => {
             let message = format!("there is no file `{shown}`");
             Err(Diagnostic::error(Code::Usage, message)

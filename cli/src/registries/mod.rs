@@ -32,6 +32,7 @@ use crate::environment::{
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
 use crate::settings::{Origin, Settings, nearest_settings};
+use crate::workspace;
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -465,13 +466,22 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
         RegistryLocation::parse_all(texts.iter().map(String::as_str), base).map_err(|error| {
             let mut finding = Diagnostic::error(Code::Usage, format!("{origin}: {error}"));
             if let LocationError::Kind(text) = &error
-                && let Some(meant) = probably_meant(text, base)
+                && let Some(meant) = probably_meant(text, base).filter(|meant| meant != text)
             {
                 let meant = Escaped::shortened(&meant);
                 finding = finding.hint(did_you_mean(meant));
             }
             Failure::from(finding)
         })?;
+    // These are sources in lockfiles that are no registries.
+    let is_reserved =
+        |name: &str| name == workspace::REGISTRY_NAME || name.starts_with(OVERRIDE_PREFIX);
+    let mut names = locations.iter().map(|location| location.name.as_str());
+    if let Some(name) = names.find(|name| is_reserved(name)) {
+        return Err(Failure::usage(format!(
+            "{origin}: no registry can be called `{name}`: lockfiles call members of workspaces and overrides so"
+        )));
+    }
     Ok(locations
         .into_iter()
         .map(ConfiguredRegistry::from)

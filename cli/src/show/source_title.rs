@@ -2,11 +2,18 @@
 
 use pkgres_manifest::ReleaseSource;
 
+use crate::registries::OVERRIDE_PREFIX;
+use crate::workspace::REGISTRY_NAME as WORKSPACE;
+
 /// A source as messages name it; one that nobody gave a name is "the registry".
 pub(crate) fn registry_title(source: &ReleaseSource) -> String {
     match source {
         ReleaseSource::Registry(name) if name.is_unnamed() => "the registry".to_owned(),
-        ReleaseSource::Registry(name) => format!("the registry `{name}`"),
+        ReleaseSource::Registry(name) if name.as_str() == WORKSPACE => "the workspace".to_owned(),
+        ReleaseSource::Registry(name) => match name.as_str().strip_prefix(OVERRIDE_PREFIX) {
+            Some(package) => format!("the override of {package}"),
+            None => format!("the registry `{name}`"),
+        },
         source => format!("`{source}`"),
     }
 }

@@ -197,8 +197,27 @@ fn a_line_that_is_too_long_hides_itself_alone() {
     assert_eq!(
         findings.iter().map(placed).collect::<Vec<_>>(),
         [
-            "a line of an index is left out: more than the limit of 40 bytes in a line of an index @2:1"
+            "a line of an index is left out: more than the limit of 40 bytes in line 2 of an index, about `a.A` @2:1"
         ]
+    );
+}
+
+#[test]
+fn a_package_of_a_line_that_is_too_long_keeps_its_name() {
+    let mut limits = Limits::default();
+    limits.index_line_bytes = 40;
+    let long = r#"{"name":"a.A","version":"1.1.0","x":"........"}"#;
+    let other = r#"{"name":"a.B","version":"1.0.0"}"#;
+    let index = file(&[long, other]);
+    let registry = open(&index, &limits).expect("the other line is an index");
+    assert_eq!(versions(&registry, "a.A"), Ok(Some(Vec::new())));
+    assert_eq!(versions(&registry, "a.C"), Ok(None));
+
+    let index = file(&["x".repeat(60).as_str(), other]);
+    let error = open(&index, &limits).expect_err("any package may be meant");
+    assert_eq!(
+        shown(&error),
+        "more than the limit of 40 bytes in line 1 of an index @1:1"
     );
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::{DiffArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, folder_in_git, git, is_folder_of_revision, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::locked_folders;

@@ -7,6 +7,9 @@ use memchr::memchr;
 /// The number of bytes of the file that are read at a time.
 const BUFFER_BYTES: usize = 1 << 17;
 
+/// The most bytes that are kept of a line that is too long.
+const HEAD_BYTES: usize = 1 << 12;
+
 /// Iterates over lines. Only a line that crosses the end of the buffer is copied.
 pub(super) struct Lines<R> {
     input: R,
@@ -18,6 +21,8 @@ pub(super) struct Lines<R> {
     /// The start of the next line in the file.
     position: u64,
     limit: usize,
+    /// The beginning of the last line that was too long.
+    head: Vec<u8>,
 }
 
 /// A line of a file.
@@ -29,8 +34,8 @@ pub(super) enum Line<'buffer> {
         end: u64,
         content: &'buffer [u8],
     },
-    /// It is longer than a line may be.
-    TooLong,
+    /// It is longer than a line may be, and begins like this.
+    TooLong { head: &'buffer [u8] },
 }
 
 impl<R: Read> Lines<R> {
@@ -43,6 +48,7 @@ impl<R: Read> Lines<R> {
             end: 0,
             position: 0,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            head: Vec::new(),
         }
     }
 
@@ -57,8 +63,9 @@ impl<R: Read> Lines<R> {
             searched = self.end;
             // One more byte may be a carriage return.
             if self.end - self.start > self.limit.saturating_add(1) {
+                self.keep_head(self.start, self.end);
                 self.skip_to_end()?;
-                return Ok(Some(Line::TooLong));
+                return Ok(Some(Line::TooLong { head: &self.head }));
             }
             let moved = self.make_room();
             searched -= moved;
@@ -75,16 +82,24 @@ impl<R: Read> Lines<R> {
         let start = self.position;
         self.position += line.len() as u64;
         self.start = end;
-        let content = line.trim_ascii_end();
-        Ok(Some(if content.len() > self.limit {
-            Line::TooLong
-        } else {
-            Line::Whole {
-                start,
-                end: self.position,
-                content,
-            }
+        let length = line.trim_ascii_end().len();
+        let begin = end - line.len();
+        if length > self.limit {
+            self.keep_head(begin, end);
+            return Ok(Some(Line::TooLong { head: &self.head }));
+        }
+        Ok(Some(Line::Whole {
+            start,
+            end: self.position,
+            content: &self.buffer[begin..begin + length],
         }))
+    }
+
+    /// Keeps the beginning of a line in the buffer.
+    fn keep_head(&mut self, start: usize, end: usize) {
+        let end = end.min(start + HEAD_BYTES);
+        self.head.clear();
+        self.head.extend_from_slice(&self.buffer[start..end]);
     }
 
     /// Reads to the end of a line without keeping it.
@@ -154,7 +169,10 @@ mod tests {
                     end,
                     content,
                 } => found.push(Some((start, end, content.to_vec()))),
-                Line::TooLong => found.push(None),
+                Line::TooLong { head } => {
+                    assert!(text.windows(head.len()).any(|part| part == head));
+                    found.push(None);
+                }
             }
         }
         found

@@ -251,19 +251,26 @@ impl IndexFileRegistry {
                 };
             };
             number += 1;
-            let Line::Whole {
-                start,
-                end,
-                content,
-            } = line
-            else {
-                let limit = self.limits.index_line_bytes;
-                let error = Limits::exceeded("bytes in a line of an index", limit);
-                let error = error.at(self.location(number, "", Span::default()));
-                self.skip_line(number, &error);
-                first_error.get_or_insert(error);
-                current = None;
-                continue;
+            let (start, end, content) = match line {
+                Line::Whole {
+                    start,
+                    end,
+                    content,
+                } => (start, end, content),
+                Line::TooLong { head } => {
+                    let package = name_in(head);
+                    let error = self.too_long(number, package.as_ref());
+                    let Some(package) = package else {
+                        // Another registry might serve its name.
+                        return Err(error.into());
+                    };
+                    self.skip_line(number, &error);
+                    first_error.get_or_insert(error);
+                    // The package keeps its name, also if nothing else is known of it.
+                    found.begin(package, 0, number);
+                    current = None;
+                    continue;
+                }
             };
             if content.is_empty() {
                 continue;
@@ -294,9 +301,24 @@ impl IndexFileRegistry {
         }
     }
 
+    /// The error about a line that is too long.
+    fn too_long(&self, number: usize, package: Option<&PackageName>) -> Diagnostic {
+        let about = package.map_or_else(String::new, |package| format!(", about `{package}`"));
+        let what = format!("bytes in line {number} of an index{about}");
+        let error = Limits::exceeded(&what, self.limits.index_line_bytes);
+        error.at(self.location(number, "", Span::default()))
+    }
+
     fn read_error(&self, error: &dyn std::fmt::Display) -> RegistryError {
         unreachable(&self.name, &self.path, error)
     }
+}
+
+/// The package that a line is about, from its beginning.
+fn name_in(head: &[u8]) -> Option<PackageName> {
+    let name = IndexRecord::package_of_line(head)?;
+    let package = PackageName::parse(&name);
+    package.or_else(|_| PackageName::native(&name)).ok()
 }
 
 /// Options for the records of all ecosystems.

@@ -7,13 +7,12 @@ use std::any::Any;
 use std::sync::Arc;
 
 use pkgres_engine::{
-    Change, Checked, Difference, DriveOptions, Ending, EntryAttributes, File, Graph, GraphBuilder,
-    Input, Machine, Probe, Resource, ResourceError, RunOptions, RunRecord, Target, drive,
+    Change, Checked, Difference, DriveOptions, Ending, EntryAttributes, Graph, GraphBuilder, Input,
+    Machine, Probe, Resource, ResourceError, RunOptions, RunRecord, Target, drive,
 };
-use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_manifest::MetaParameters;
 
-/// Empty files that are made together. One with the name `broken` cannot be made. With `bound` among them, no other can be
-/// made alone.
+/// Empty files that are made together. One with the name `broken` cannot be made.
 #[derive(Debug, Clone)]
 struct Together(Vec<String>);
 
@@ -49,13 +48,6 @@ impl Resource for Together {
         Some(Box::new(Self(names?.concat())))
     }
 
-    fn ungrouped(&self) -> Option<Vec<Arc<dyn Resource>>> {
-        let names = self.0.iter().map(|name| -> Option<Arc<dyn Resource>> {
-            (name != "bound").then(|| Arc::new(Self(vec![name.clone()])) as _)
-        });
-        names.collect()
-    }
-
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -83,24 +75,16 @@ impl Change for Make {
     }
 }
 
-fn id(text: &str) -> ResourceId {
-    text.parse().expect("it is an identity")
-}
-
 fn graph(names: &[&str]) -> Graph {
-    let graph = builder(names).build().expect("it has no cycle");
-    assert_eq!(graph.nodes().len(), 1, "they are one group");
-    graph
-}
-
-fn builder(names: &[&str]) -> GraphBuilder {
     let mut builder = GraphBuilder::new();
     for name in names {
-        let id = id(&format!("part:{name}"));
+        let id = format!("part:{name}").parse().expect("it is an identity");
         let resource = Together(vec![(*name).to_owned()]);
         builder.add(id, resource, MetaParameters::default());
     }
-    builder
+    let graph = builder.build().expect("it has no cycle");
+    assert_eq!(graph.nodes().len(), 1, "they are one group");
+    graph
 }
 
 /// The steps of a run, its end, and what was recorded.
@@ -152,68 +136,17 @@ fn each_member_of_a_group_has_its_own_state() {
 }
 
 #[test]
-fn a_group_that_cannot_be_split_fails_as_a_whole() {
+fn a_group_fails_as_a_whole() {
     let root = tempfile::tempdir().expect("a folder for the test");
-    let (steps, ending, _) = run(root.path(), graph(&["bound", "broken"]), false);
+    let (steps, ending, _) = run(root.path(), graph(&["a", "broken"]), false);
     let count = |name: &str| steps.iter().filter(|step| step.starts_with(name)).count();
     assert_eq!([count("Unfinished"), count("Failed")], [2, 2]);
     let failed = states(&ending);
     assert_eq!(
         failed,
         [
-            "part:bound Failed(\"it is broken\")",
+            "part:a Failed(\"it is broken\")",
             "part:broken Failed(\"it is broken\")"
         ]
     );
-}
-
-#[test]
-fn a_wrong_member_fails_alone() {
-    let root = tempfile::tempdir().expect("a folder for the test");
-    let mut builder = builder(&["a", "broken", "c"]);
-    for name in ["behind-a", "behind-broken"] {
-        let file = File::new(format!("/{name}")).with_content(name);
-        let part = name.replace("behind-", "part:");
-        builder.add(
-            id(&format!("file:/{name}")),
-            file,
-            MetaParameters::default(),
-        );
-        builder.order(id(&part), id(&format!("file:/{name}")));
-    }
-    let graph = builder.build().expect("it has no cycle");
-    assert_eq!(graph.nodes().len(), 3, "the parts are one group");
-
-    let (steps, ending, record) = run(root.path(), graph, false);
-    let of = |name: &str| {
-        let steps = steps.iter().filter(|step| step.starts_with(name));
-        let named = steps.map(|step| ["a\"", "broken\"", "c\""].map(|name| step.contains(name)));
-        named.fold([0; 3], |counts, named| {
-            [0, 1, 2].map(|at| counts[at] + usize::from(named[at]))
-        })
-    };
-    assert_eq!(of("Changed")[1], 0, "{steps:?}");
-    assert_eq!(
-        (of("Failed"), of("Unfinished")),
-        ([0, 1, 0], [0, 1, 0]),
-        "{steps:?}"
-    );
-    assert!(
-        !steps.iter().any(|step| step.starts_with("Replaced")),
-        "{steps:?}"
-    );
-    let mut states = states(&ending);
-    states.sort();
-    assert_eq!(
-        states,
-        [
-            "file:/behind-a InOrder",
-            "file:/behind-broken Blocked(ResourceId { kind: \"part\", name: \"broken\" })",
-            "part:a InOrder",
-            "part:broken Failed(\"it is broken\")",
-            "part:c InOrder",
-        ]
-    );
-    assert_eq!(record.resources().len(), 5);
-    assert!(root.path().join("c").exists() && root.path().join("behind-a").exists());
 }

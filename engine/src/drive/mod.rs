@@ -141,7 +141,6 @@ pub fn drive(
         state: options.state.clone(),
         sender,
         cancellations: HashMap::new(),
-        begun_in_group: HashMap::new(),
         start: Instant::now(),
         observe,
     };
@@ -168,8 +167,6 @@ struct Driver<Observe> {
     state: Option<Arc<AppliedState>>,
     sender: Sender<Message>,
     cancellations: HashMap<NodeKey, Cancellation>,
-    /// What differed of members of a group whose change was begun and failed, until each was tried alone.
-    begun_in_group: HashMap<ResourceId, Vec<Difference>>,
     start: Instant,
     observe: Observe,
 }
@@ -213,8 +210,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             let pause = wake.map(|at| at.saturating_sub(self.now()));
             let message = messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1)));
             let finished = match &message {
-                Ok(Message::Finished(node, _)) => (self.runner.node(*node).cloned())
-                    .map(|in_graph| (*node, in_graph, self.runner.is_verification(*node))),
+                Ok(Message::Finished(node, _)) => Some((*node, self.runner.is_verification(*node))),
                 _ => None,
             };
             let event = match message {
@@ -223,8 +219,8 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Time,
             };
             self.runner.handle(event, self.now());
-            if let Some((node, in_graph, is_verification)) = finished {
-                self.settle(node, &in_graph, is_verification);
+            if let Some((node, is_verification)) = finished {
+                self.settle(node, is_verification);
             }
             for _ in 0..deadlines.due_interrupts(self.now()) {
                 self.runner.handle(Event::Interrupt, self.now());
@@ -233,11 +229,12 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
     }
 
     /// Records what an attempt that has ended leaves to do, and reports what was undone after it.
-    fn settle(&mut self, node: NodeKey, in_graph: &Node, is_verification: bool) {
+    fn settle(&mut self, node: NodeKey, is_verification: bool) {
+        let Some(in_graph) = self.runner.node(node).cloned() else {
+            return;
+        };
         if let Some(state) = &self.state {
-            // A member of a group notes what the group notifies.
-            let id = in_graph.split_from.as_ref().unwrap_or(&in_graph.id);
-            state.settle(&*self.target, id, || self.runner.owed());
+            state.settle(&*self.target, &in_graph.id, || self.runner.owed());
         }
         if is_verification && let Some(reason) = self.runner.failure_of(node).map(str::to_owned) {
             for id in in_graph.ids() {
@@ -300,21 +297,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         let Some(in_graph) = self.runner.node(node).cloned() else {
             return;
         };
-        let is_split = self.runner.is_split_by(node, outcome);
         for id in in_graph.ids() {
             let own = |differences: &[Difference]| in_graph.differences_of(id, differences);
             let id = id.clone();
-            let begun = self.begun_in_group.remove(&id);
             let step = match outcome {
-                // What comes of the members alone is reported later.
-                Outcome::Unfinished(differences, _) if is_split => {
-                    self.begun_in_group.insert(id, own(differences));
-                    continue;
-                }
-                _ if is_split => continue,
-                Outcome::InOrder(_) if begun.as_ref().is_some_and(|own| !own.is_empty()) => {
-                    Step::Changed(id, begun.unwrap_or_default())
-                }
                 Outcome::Kept(reason) if self.runner.has_unchanged_before(node) => {
                     Step::Unknown(id, reason.clone())
                 }

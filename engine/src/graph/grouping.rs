@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use pkgres_manifest::ResourceId;
-
 use super::edges::Edges;
-use super::{Graph, NamedEdge, Node, assemble};
+use super::{Graph, Node, assemble};
 use crate::resource::Resource;
 
 /// Groups what can be grouped: resources of one kind and with the same parameters, none of which goes before another,
@@ -144,95 +142,14 @@ impl Contracted {
         }
         let number_of = |node: usize| numbers[&self.group_of[node]];
         let mut edges = Edges::default();
-        let mut member_edges = Vec::new();
-        let is_member = |node: usize| self.members.contains_key(&self.group_of[node]);
         for from in 0..self.group_of.len() {
             for edge in self.graph.successors(from) {
                 edges.add(number_of(from), number_of(edge.to), edge.kind);
-                if is_member(from) || is_member(edge.to) {
-                    let id_of = |node: usize| self.graph.nodes()[node].id.clone();
-                    member_edges.push(NamedEdge {
-                        from: id_of(from),
-                        to: id_of(edge.to),
-                        kind: edge.kind,
-                    });
-                }
             }
         }
         let by_id = self.graph.nodes().iter().enumerate();
         let by_id = by_id.map(|(number, node)| (node.id.clone(), number_of(number)));
         let by_id = by_id.collect();
-        Graph {
-            member_edges,
-            ..assemble(nodes, &edges, by_id)
-        }
-    }
-}
-
-/// The resources of the members of a group, if they can take its place.
-pub(super) fn members_alone(node: &Node) -> Option<Vec<Arc<dyn Resource>>> {
-    let alone = node.resource.ungrouped()?;
-    (alone.len() == node.members.len() && node.receives.is_empty()).then_some(alone)
-}
-
-/// Puts the members of a group in its place. Each has the edges that it had before it was grouped. An edge that was added to
-/// the group later is one of all members.
-pub(super) fn split(graph: Graph, group: usize) -> Graph {
-    let node = &graph.nodes[group];
-    let Some(alone) = members_alone(node) else {
-        return graph;
-    };
-    let count = alone.len();
-    let members = node.members.iter().zip(alone).map(|(id, resource)| Node {
-        id: id.clone(),
-        members: Vec::new(),
-        member_resources: Vec::new(),
-        resource,
-        split_from: Some(node.id.clone()),
-        ..node.clone()
-    });
-    let members: Vec<Node> = members.collect();
-    let moved = |number: usize| match number {
-        number if number > group => number + count - 1,
-        number => number,
-    };
-    let mut by_id: HashMap<ResourceId, usize> = graph.by_id.clone();
-    for number in by_id.values_mut() {
-        *number = moved(*number);
-    }
-    for (number, member) in members.iter().enumerate() {
-        by_id.insert(member.id.clone(), group + number);
-    }
-    let mut edges = Edges::default();
-    for (from, successors) in graph.successors.iter().enumerate() {
-        for edge in successors {
-            let (first, second) = (moved(from), moved(edge.to));
-            if from != group && edge.to != group {
-                edges.add(first, second, edge.kind);
-                continue;
-            }
-            let own = graph.member_edges.iter().filter(|own| {
-                graph.number_of(&own.from) == Some(from)
-                    && graph.number_of(&own.to) == Some(edge.to)
-            });
-            let own: Vec<&NamedEdge> = own.collect();
-            for own in &own {
-                edges.add(by_id[&own.from], by_id[&own.to], own.kind);
-            }
-            for member in (group..group + count).filter(|_| own.is_empty()) {
-                let (first, second) = if from == group {
-                    (member, second)
-                } else {
-                    (first, member)
-                };
-                edges.add(first, second, edge.kind);
-            }
-        }
-    }
-    let mut nodes = graph.nodes;
-    nodes.splice(group..=group, members);
-    Graph {
-        member_edges: graph.member_edges,
-        ..assemble(nodes, &edges, by_id)
+        assemble(nodes, &edges, by_id)
     }
 }

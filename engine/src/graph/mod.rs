@@ -40,8 +40,6 @@ pub struct Node {
     pub meta: MetaParameters,
     /// The values that it receives.
     pub receives: Vec<Receipt>,
-    /// The identity of the group that it was in, and that could not be changed as a whole.
-    pub(crate) split_from: Option<ResourceId>,
 }
 
 impl std::fmt::Debug for Node {
@@ -114,8 +112,6 @@ pub struct Graph {
     nodes: Vec<Node>,
     successors: Vec<Vec<Edge>>,
     by_id: HashMap<ResourceId, usize>,
-    /// The edges of the members of groups.
-    member_edges: Vec<NamedEdge>,
 }
 
 impl Graph {
@@ -189,21 +185,6 @@ impl Graph {
         self.by_id.keys()
     }
 
-    /// Whether the members of a group can take its place.
-    pub(crate) fn can_split(&self, group: usize) -> bool {
-        grouping::members_alone(&self.nodes[group]).is_some()
-    }
-
-    /// The graph with the members of groups instead of these groups.
-    pub(crate) fn split(&self, groups: &BTreeSet<usize>) -> Self {
-        let mut graph = self.clone();
-        // The numbers of earlier nodes stay.
-        for group in groups.iter().rev() {
-            graph = grouping::split(graph, *group);
-        }
-        graph
-    }
-
     pub(crate) fn nodes_mut(&mut self) -> &mut [Node] {
         &mut self.nodes
     }
@@ -251,7 +232,6 @@ impl Graph {
                 });
                 moved.collect()
             }));
-        whole.member_edges.extend(self.member_edges);
         let moved = self.by_id.into_iter();
         whole
             .by_id
@@ -286,8 +266,8 @@ pub struct GraphBuilder {
     grouping: bool,
 }
 
-/// An edge between resources or composites. Those that are added to a builder may not be there.
-#[derive(Debug, Clone)]
+/// An edge between resources or composites, which may not be there.
+#[derive(Debug)]
 struct NamedEdge {
     from: ResourceId,
     to: ResourceId,
@@ -337,7 +317,6 @@ impl GraphBuilder {
             is_reversal: false,
             meta,
             receives: Vec::new(),
-            split_from: None,
         });
         self
     }
@@ -467,7 +446,6 @@ fn assemble(nodes: Vec<Node>, edges: &Edges, by_id: HashMap<ResourceId, usize>) 
         successors: edges.successors(nodes.len()),
         nodes,
         by_id,
-        member_edges: Vec::new(),
     }
 }
 

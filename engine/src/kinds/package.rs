@@ -1,7 +1,6 @@
 //! The kind `package`: a Debian package that must be installed, or must not.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
@@ -204,16 +203,6 @@ impl Resource for Packages {
 
     fn wishes(&self) -> Vec<Wish> {
         self.0.iter().flat_map(Package::wishes).collect()
-    }
-
-    /// A package that others of the group need cannot be removed before they are.
-    fn ungrouped(&self) -> Option<Vec<Arc<dyn Resource>>> {
-        let packages = self.0.iter();
-        let packages = packages.map(|package| -> Option<Arc<dyn Resource>> {
-            let is_removed = package.wanted == WantedVersion::Nothing;
-            (!is_removed).then(|| Arc::new(package.clone()) as _)
-        });
-        packages.collect()
     }
 }
 

@@ -17,7 +17,6 @@ pub use watching::Watching;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ResourceDescription, ResourceId};
@@ -384,12 +383,6 @@ pub trait Resource: Send + Sync {
     /// One resource in place of several with the same [`group`](Self::group), this one among them. `None` if they do not
     /// fit together. Its differences have the names of the members that differ as properties.
     fn grouped(&self, _members: &[&dyn Resource]) -> Option<Box<dyn Resource>> {
-        None
-    }
-
-    /// The resources of a group, in their order, if each can also be changed alone: they are, if the change of all of them
-    /// fails, so that only those fail that cannot be changed.
-    fn ungrouped(&self) -> Option<Vec<Arc<dyn Resource>>> {
         None
     }
 

@@ -28,7 +28,6 @@ use pkgres_manifest::ResourceId;
 
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource, ResourceError};
-use crate::target::TargetError;
 use flapping::LatestChanges;
 use node_state::{LastResult, NodeState, Observed, Phase};
 use semaphores::Semaphores;
@@ -227,8 +226,6 @@ pub struct Runner {
     actions: VecDeque<Action>,
     interruption: Interruption,
     next_graph: Option<Graph>,
-    /// The groups that could not be changed as a whole. Their members take their places as soon as nothing runs.
-    splits: BTreeSet<usize>,
     /// The times at which nodes have to be looked at again.
     alarms: BTreeSet<(Duration, usize)>,
     /// Whether nothing is left to do.
@@ -272,7 +269,6 @@ impl Runner {
             actions: VecDeque::new(),
             interruption: Interruption::None,
             next_graph: None,
-            splits: BTreeSet::new(),
             alarms: BTreeSet::new(),
             is_settled: false,
             quiet_since: Duration::ZERO,
@@ -281,7 +277,7 @@ impl Runner {
             ended: 0,
             verification: Verification::default(),
         };
-        let _ = runner.load(graph);
+        runner.load(graph);
         runner
     }
 
@@ -313,23 +309,14 @@ impl Runner {
             Event::Time => {}
         }
         self.ring_alarms();
-        if self.running == 0 {
-            self.load_next();
+        if self.running == 0
+            && let Some(graph) = self.next_graph.take()
+        {
+            self.load(graph);
         }
         self.start_ready();
         self.note_settled();
         self.verify();
-    }
-
-    /// Replaces the graph, if that has to be.
-    fn load_next(&mut self) {
-        let splits = std::mem::take(&mut self.splits);
-        if let Some(graph) = self.next_graph.take() {
-            let report = self.load(graph);
-            self.actions.push_back(Action::Replaced(report));
-        } else if !splits.is_empty() {
-            let _ = self.load(self.graph.split(&splits));
-        }
     }
 
     /// The next action; `None` if there is none before the next event.
@@ -450,25 +437,6 @@ impl Runner {
     pub(crate) fn may_become_possible(&self, key: NodeKey, error: &ResourceError) -> bool {
         let node = self.by_key.get(&key);
         node.is_some_and(|node| self.remedy_before(*node, error).is_some())
-    }
-
-    /// Whether the members of a group are tried one by one after an attempt at the group.
-    pub(crate) fn is_split_by(&self, key: NodeKey, outcome: &Outcome) -> bool {
-        let error = match outcome {
-            Outcome::Unfinished(_, error) | Outcome::Failed(error) => error,
-            Outcome::Impossible(_, error) if !self.may_become_possible(key, error) => error,
-            _ => return false,
-        };
-        let node = self.by_key.get(&key);
-        node.is_some_and(|node| self.is_split_after(*node, error))
-    }
-
-    fn is_split_after(&self, node: usize, error: &ResourceError) -> bool {
-        let is_about_it = !matches!(
-            error,
-            ResourceError::Unknown(_) | ResourceError::Target(TargetError::Cancelled)
-        );
-        is_about_it && self.graph.can_split(node)
     }
 
     /// A node before another one that this run does not change, and whose change may remove a reason of the other one.

@@ -64,8 +64,7 @@ impl Runner {
 
     /// Starts what can start.
     pub(super) fn start_ready(&mut self) {
-        let is_replaced = self.next_graph.is_some() || !self.splits.is_empty();
-        if self.interruption > Interruption::None || is_replaced {
+        if self.interruption > Interruption::None || self.next_graph.is_some() {
             return;
         }
         let mut next = 0;
@@ -367,13 +366,6 @@ impl Runner {
         } else {
             error.to_string()
         };
-        if !is_timed_out && self.is_split_after(node, error) {
-            self.nodes[node].result = LastResult::Retrying(message);
-            self.splits.insert(node);
-            return;
-        }
-        let meta = &self.graph.nodes()[node].meta;
-        let state = &mut self.nodes[node];
         state.attempts = state.attempts.saturating_add(1);
         match meta.retry {
             Retries::Times(times) if state.attempts > times => {
@@ -510,7 +502,6 @@ impl Runner {
     pub(super) fn note_settled(&mut self) {
         let waits = self.running > 0
             || self.next_graph.is_some()
-            || !self.splits.is_empty()
             || !self.ready.is_empty()
             || !self.delayed.is_empty()
             || self.verification.is_going_on();

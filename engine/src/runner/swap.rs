@@ -21,7 +21,8 @@ pub struct SwapReport {
 
 impl Runner {
     /// Replaces the graph. Nothing may be running.
-    pub(super) fn load(&mut self, graph: Graph) -> SwapReport {
+    pub(super) fn load(&mut self, graph: Graph) {
+        let is_first = self.graph.nodes().is_empty();
         // A refresh is owed to a resource, whatever it is replaced by.
         let mut owed = self.owed();
         owed.append(&mut self.options.owed);
@@ -86,7 +87,9 @@ impl Runner {
             .collect();
         self.find_pending_accounts();
         self.restore_order();
-        report
+        if !is_first {
+            self.actions.push_back(Action::Replaced(report));
+        }
     }
 
     /// Gives new nodes the values that others sent before.

@@ -83,18 +83,6 @@ impl Resource for Prepared {
     fn is_refreshable(&self) -> bool {
         self.resource.is_refreshable()
     }
-
-    /// What is recorded for the group is recorded before the first change of a member.
-    fn ungrouped(&self) -> Option<Vec<Arc<dyn Resource>>> {
-        let members = self.resource.ungrouped()?.into_iter();
-        let members = members.map(|resource| -> Arc<dyn Resource> {
-            Arc::new(Self {
-                resource,
-                prepare: Arc::clone(&self.prepare),
-            })
-        });
-        Some(members.collect())
-    }
 }
 
 struct PreparedChange {

@@ -15,9 +15,10 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::EntryAttributes;
+use pkgres_files::{EntryAttributes, FileError};
 use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
 
 use super::error::StateError;
@@ -117,7 +118,15 @@ impl StateLocation {
     ) -> Result<Option<TargetLock>, StateError> {
         let folder = self.lock_folder();
         let lock = || match target.entry(&folder)? {
-            Some(_) => target.lock(&folder),
+            Some(_) => match target.lock(&folder) {
+                // Whoever may not read it cannot change the state either.
+                Err(TargetError::File(FileError::System { source, .. }))
+                    if source.kind() == io::ErrorKind::PermissionDenied =>
+                {
+                    Ok(None)
+                }
+                locked => locked,
+            },
             None => Ok(None),
         };
         lock().map_err(|source| self.failed(source))
@@ -260,11 +269,21 @@ fn make_folders(target: &dyn Target, folder: &Path) -> Result<(), TargetError> {
     }
     let around: Vec<&Path> = folder.ancestors().skip(1).collect();
     for around in around.into_iter().rev() {
-        if target.entry(around)?.is_none() {
-            target.make_folder(around, EntryAttributes::with_mode(AROUND_MODE))?;
-        }
+        make_folder(target, around, AROUND_MODE)?;
     }
-    target.make_folder(folder, EntryAttributes::with_mode(FOLDER_MODE))
+    make_folder(target, folder, FOLDER_MODE)
+}
+
+/// Makes a folder unless it exists. Another run may make it at the same time.
+fn make_folder(target: &dyn Target, folder: &Path, mode: u32) -> Result<(), TargetError> {
+    if target.entry(folder)?.is_some() {
+        return Ok(());
+    }
+    let made = target.make_folder(folder, EntryAttributes::with_mode(mode));
+    match made {
+        Err(error) if target.entry(folder)?.is_none() => Err(error),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

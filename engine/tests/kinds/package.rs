@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use pkgres_engine::{
-    Difference, DriveOptions, EntryAttributes, GraphBuilder, Identifier, Input, NodeStatus,
-    Outcome, Package, Probe as _, Resource, Target as _, Wish, attempt, drive,
+    Difference, EntryAttributes, Identifier, Input, Outcome, Package, Probe as _, Resource,
+    Target as _, Wish, attempt,
 };
-use pkgres_manifest::MetaParameters;
 
 use pkgres_tests::debian::REPOSITORY;
 
@@ -211,33 +210,4 @@ fn packages_that_contradict_each_other_are_not_grouped() {
 
 fn group(members: &[&dyn Resource]) -> Option<Box<dyn Resource>> {
     members[0].grouped(members)
-}
-
-#[test]
-fn a_package_that_does_not_exist_keeps_no_other_from_being_installed() {
-    let Some(debian) = Debian::new() else { return };
-    debian.shell(REPOSITORY);
-    let mut builder = GraphBuilder::new();
-    for name in ["sample", "no-such-package", "other"] {
-        let id = format!("package:{name}")
-            .parse()
-            .expect("it is an identity");
-        builder.add(id, Package::new(name), MetaParameters::default());
-    }
-    let graph = builder.build().expect("it has no cycle");
-    assert_eq!(graph.nodes().len(), 1, "they are one group");
-    let (_control, controlled) = std::sync::mpsc::channel();
-    let options = DriveOptions::default();
-    let ending = drive(graph, debian.shared_machine(), &options, controlled, |_| {});
-    let failed = ending.nodes.iter().filter_map(|(id, status)| match status {
-        NodeStatus::Failed(message) => Some(format!("{id}: {message}")),
-        _ => None,
-    });
-    let failed: Vec<String> = failed.collect();
-    assert_eq!(failed.len(), 1, "{failed:?}");
-    let expected = "E: Unable to locate package no-such-package";
-    assert!(failed[0].ends_with(expected), "{failed:?}");
-    for name in ["sample", "other"] {
-        assert!(is_in_order(debian.machine(), &Package::new(name)));
-    }
 }

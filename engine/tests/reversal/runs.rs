@@ -3,8 +3,8 @@
 // The tests look at files themselves.
 #![allow(clippy::disallowed_methods)]
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 
 use pkgres_engine::{
     AppliedState, Control, Directory, DriveOptions, File, Graph, GraphBuilder, GraphError, Kinds,
@@ -311,6 +311,28 @@ fn a_second_engine_is_refused() {
     AppliedState::read(&again, location(), Kinds::default()).expect("it can be read");
     drop(first);
     AppliedState::lock(&again, location(), Kinds::default()).expect("nobody else works on it");
+}
+
+#[test]
+fn first_runs_at_the_same_time_wait_for_each_other() {
+    for _ in 0..50 {
+        let root = Root::new();
+        let start = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let machine = Machine::root_folder(&root.path("/")).expect("it is a folder");
+                    start.wait();
+                    match AppliedState::lock(&machine, location(), Kinds::default()) {
+                        Ok(_) => {}
+                        Err(error) => {
+                            assert!(error.to_string().contains(" works with "), "{error}");
+                        }
+                    }
+                });
+            }
+        });
+    }
 }
 
 #[test]

@@ -82,6 +82,8 @@ struct MachineRun<'run> {
 struct Begun {
     /// The state on the machine; `None` if nothing is changed.
     state: Option<RunState>,
+    /// What keeps the machine locked during a run that changes nothing.
+    _locked: Option<Arc<AppliedState>>,
     graph: Graph,
     gone: Gone,
 }
@@ -154,14 +156,22 @@ impl MachineRun<'_> {
     /// Adds the reversals of what is gone to the graph.
     fn begin_state(&self, state: Arc<AppliedState>, target: &Arc<dyn Target>) -> Result<Begun> {
         let graph = &self.prepared.graph;
-        let (state, graph, gone) = if self.args.noop {
+        if self.args.noop {
             let (graph, gone) = plan_reversals(&state, graph);
-            (None, graph, gone)
-        } else {
-            let (state, graph, gone) = RunState::begin(state, target, graph)?;
-            (Some(state), graph, gone)
-        };
-        Ok(Begun { state, graph, gone })
+            return Ok(Begun {
+                state: None,
+                _locked: Some(state),
+                graph,
+                gone,
+            });
+        }
+        let (state, graph, gone) = RunState::begin(state, target, graph)?;
+        Ok(Begun {
+            state: Some(state),
+            _locked: None,
+            graph,
+            gone,
+        })
     }
 
     fn drive_options(&self, begun: &Begun, deadline: Option<Instant>) -> DriveOptions {

@@ -206,11 +206,9 @@ impl<'run> Report<'run> {
             let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
                 return None;
             };
-            // What is changed together may have failed together.
-            let group = self.prepared.group_of(id).iter();
-            let group = group.filter(|member| self.failure_of(member) == Some(message));
-            let group: Vec<&ResourceId> = group.collect();
-            if group.first().is_some_and(|first| *first != id) {
+            // What is changed together has failed together.
+            let group = self.prepared.group_of(id);
+            if group[0] != *id {
                 return None;
             }
             let shown: Vec<_> = group
@@ -237,14 +235,6 @@ impl<'run> Report<'run> {
             })
         });
         failures.collect()
-    }
-
-    fn failure_of(&self, id: &ResourceId) -> Option<&String> {
-        let mut nodes = self.nodes.iter();
-        match nodes.find(|(other, _)| other == id)? {
-            (_, NodeStatus::Failed(message) | NodeStatus::Retrying(message)) => Some(message),
-            _ => None,
-        }
     }
 
     fn waiting_for(&self, failed: &ResourceId) -> Vec<&ResourceId> {

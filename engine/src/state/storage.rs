@@ -279,8 +279,7 @@ fn make_folder(target: &dyn Target, folder: &Path, mode: u32) -> Result<(), Targ
     if target.entry(folder)?.is_some() {
         return Ok(());
     }
-    let made = target.make_folder(folder, EntryAttributes::with_mode(mode));
-    match made {
+    match target.make_folder(folder, EntryAttributes::with_mode(mode)) {
         Err(error) if target.entry(folder)?.is_none() => Err(error),
         _ => Ok(()),
     }

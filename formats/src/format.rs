@@ -106,6 +106,13 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Vec<Release>>;
 
+    /// The name of the package whose release a file belongs to, as it is written, although the release cannot be read:
+    /// no other registry must serve the name. By default, it is unknown.
+    fn written_name(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Option<String> {
+        let _ = (file, options);
+        None
+    }
+
     /// The digest that a release which is a file has as a folder, once it is installed; `None` if the bytes are no such
     /// release. By default, releases are not installed as folders.
     fn folder_digest(&self, bytes: &[u8], options: &ReadOptions) -> Option<ArtifactDigest> {

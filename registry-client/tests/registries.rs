@@ -281,6 +281,47 @@ fn broken_packages_are_reported_once_and_hide_nothing() {
     assert_eq!(registry.take_findings(), [], "nothing is reported twice");
 }
 
+/// A name whose only release cannot be read is not left to the next registry, however the name is written.
+#[test]
+fn a_package_that_cannot_be_read_keeps_its_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = [
+        ("plain/manifest.yaml", "FullName: acme.plain\nVersion: x\n"),
+        (
+            "quoted/manifest.yaml",
+            "\"FullName\": acme.quoted\nVersion: x\n",
+        ),
+        (
+            "blank/manifest.yaml",
+            "'FullName' : 'acme.blank' # ours\nVersion: x\n",
+        ),
+        (
+            "galaxy/galaxy.yml",
+            "namespace: acme\nname: galaxy\nversion: x.y\n",
+        ),
+        (
+            "installed/MANIFEST.json",
+            r#"{"collection_info": {"namespace": "acme", "name": "installed", "version": "x"}}"#,
+        ),
+        ("files/acme-packed-1.0.0.tar.gz", "no archive"),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let registry = directory(folder.path());
+    for name in ["plain", "quoted", "blank", "galaxy", "installed", "packed"] {
+        let name = PackageName::native(&format!("acme.{name}")).expect("a name");
+        let found = registry
+            .records(std::slice::from_ref(&name))
+            .expect("it can be read");
+        assert_eq!(found, [Some(Vec::new())], "{name}");
+        assert_eq!(registry.unreadable(&name).len(), 1, "{name}");
+    }
+    assert_eq!(registry.take_findings().len(), files.len());
+}
+
 #[test]
 fn a_duplicate_release_in_a_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");

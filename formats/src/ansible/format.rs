@@ -15,8 +15,9 @@ use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::installation::{CollectionFiles, is_compiled};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
+    written_collection_name,
 };
-use super::name::ANSIBLE_CORE;
+use super::name::{ANSIBLE_CORE, is_collection_name};
 use super::project::{ProjectReferences, project_uses};
 use super::record::{ECOSYSTEM, add_requirement};
 use super::removed_plugins::ForeignRoutes;
@@ -39,6 +40,13 @@ fn may_be_artifact(file: &FormatFile<'_>) -> bool {
         return true;
     };
     first.split('/').next() != Some(stem)
+}
+
+/// The name of the collection whose artifact is called `NAMESPACE-NAME-VERSION.tar.gz`.
+fn name_of_artifact(stem: &str) -> Option<String> {
+    let mut parts = stem.splitn(3, '-');
+    let name = format!("{}.{}", parts.next()?, parts.next()?);
+    (parts.next().is_some() && is_collection_name(&name)).then_some(name)
 }
 
 /// The format of collections.
@@ -163,6 +171,13 @@ impl Format for Collections {
                 Parsed::new(Some(vec![Release { record, digest }]), findings)
             }
             Err(error) => Parsed::failed(error),
+        }
+    }
+
+    fn written_name(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Option<String> {
+        match file.name().strip_suffix(ARTIFACT_SUFFIX) {
+            Some(stem) => name_of_artifact(stem),
+            None => written_collection_name(file.name(), file.bytes, &options.limits),
         }
     }
 

@@ -2,10 +2,10 @@
 //! `MANIFEST.json` of an artifact.
 
 use pkgres_manifest::diagnostic::{Code, Escaped, Parsed, Span};
-use pkgres_manifest::document::{Mapping, Node, NodeReader, read_json, read_yaml};
+use pkgres_manifest::document::{Mapping, Node, NodeReader, read_json, read_yaml, written_value};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
-use super::name::{is_identifier, package_name};
+use super::name::{is_collection_name, is_identifier, package_name};
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
 use super::shown_metadata::CollectionAbout;
@@ -87,6 +87,26 @@ pub fn read_collection_manifest(
     let manifest = reader.manifest(&document, limits);
     findings.extend(reader.nodes.into_findings());
     Parsed::new(manifest, findings)
+}
+
+/// The name of a collection as its `galaxy.yml` or `MANIFEST.json` has it, also if the rest cannot be read.
+pub(crate) fn written_collection_name(file: &str, bytes: &[u8], limits: &Limits) -> Option<String> {
+    let (namespace, name) = if file == COLLECTION_MANIFEST {
+        let read = read_json(file, bytes, COLLECTION_MANIFEST, limits);
+        let ((_, document), _) = read.into_result().ok()?;
+        let info = document
+            .as_mapping()?
+            .get("collection_info")?
+            .as_mapping()?;
+        let text = |key| Some(info.get(key)?.as_scalar()?.text.to_string());
+        (text("namespace")?, text("name")?)
+    } else {
+        let text = String::from_utf8_lossy(bytes);
+        let value = |key| written_value(&text, key).map(str::to_owned);
+        (value("namespace")?, value("name")?)
+    };
+    let full = format!("{namespace}.{name}");
+    is_collection_name(&full).then_some(full)
 }
 
 impl MetadataReader<'_> {

@@ -357,6 +357,31 @@ pub fn read_json(
     }
 }
 
+/// The value of a key at the beginning of a line, as it is written in a YAML text that may have errors.
+///
+/// ```
+/// use pkgres_manifest::document::written_value;
+///
+/// let text = "'name' : \"tools\" # ours\nversion: [\n";
+/// assert_eq!(written_value(text, "name"), Some("tools"));
+/// ```
+pub fn written_value<'text>(text: &'text str, key: &str) -> Option<&'text str> {
+    let value = text.lines().find_map(|line| {
+        let quote = line
+            .chars()
+            .next()
+            .filter(|first| matches!(first, '"' | '\''));
+        let rest = match quote {
+            Some(quote) => line[1..].strip_prefix(key)?.strip_prefix(quote)?,
+            None => line.strip_prefix(key)?,
+        };
+        rest.trim_start().strip_prefix(':')
+    })?;
+    let value = value.split(" #").next().unwrap_or_default();
+    let value = value.trim().trim_matches(['"', '\'']);
+    Some(value).filter(|value| !value.is_empty())
+}
+
 /// Reads all YAML documents of a text.
 #[cfg(feature = "packages")]
 pub(crate) fn parse_yaml(source: &Arc<SourceText>, syntax: Syntax) -> Documents {

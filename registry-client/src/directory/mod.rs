@@ -174,6 +174,9 @@ impl DirectoryRegistry {
 
     fn add_release(&mut self, file: &ReleaseFile) {
         if let Err(errors) = self.releases.add(file, &self.options) {
+            if let Some(name) = file.written_name(&self.options) {
+                self.remember_unreadable(&name, file.path());
+            }
             lock(&self.findings).push(broken(file.path(), &errors));
         }
     }

@@ -104,6 +104,21 @@ impl ReleaseFile {
         }
     }
 
+    /// The name of its package as it is written, if the release cannot be read.
+    pub(super) fn written_name(&self, options: &ReadOptions) -> Option<String> {
+        let limit = options.limits.manifest_bytes;
+        let bytes = match self.extent {
+            ReleaseExtent::Folder => read_file(&self.path, limit, Follow::Nothing),
+            // The name of the file is enough.
+            ReleaseExtent::File => Ok(Vec::new()),
+        };
+        let file = FormatFile {
+            path: &shown(&self.path),
+            bytes: &bytes.unwrap_or_default(),
+        };
+        self.format.written_name(&file, options)
+    }
+
     /// Reads the records of the releases, with their digests.
     fn read(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>, Vec<Diagnostic>> {
         let bytes = read_file(&self.path, options.limits.archive_bytes, Follow::Nothing)

@@ -55,9 +55,7 @@ impl RegistrySet {
         let required: BTreeSet<PackageName> = required.collect();
         let mut advice = Vec::new();
         for package in required.into_iter().filter(|package| !self.has(package)) {
-            let registries = self.registries.iter();
-            let unreadable = registries.flat_map(|registry| registry.unreadable(&package));
-            advice.extend(unreadable.map(Hint::packages));
+            advice.extend(self.unreadable(&package).into_iter().map(Hint::packages));
             let mut hints = conflict.hints.iter().enumerate();
             let known = hints.find_map(|(at, hint)| match &hint.kind {
                 HintKind::Similar { unknown, similar } if *unknown == package => {

@@ -433,6 +433,13 @@ impl RegistrySet {
         Ok(package.map(|package| (similar, package)))
     }
 
+    /// Sentences about releases of a package that registries have but cannot read.
+    pub fn unreadable(&self, package: &PackageName) -> Vec<String> {
+        let registries = self.registries.iter();
+        let sentences = registries.flat_map(|registry| registry.unreadable(package));
+        sentences.collect()
+    }
+
     /// The known package with the most similar name: a suggestion for a package that no registry has.
     pub fn similar(&self, name: &PackageName) -> Option<PackageName> {
         self.similar_package(name, None, &[])

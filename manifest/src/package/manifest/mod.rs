@@ -18,7 +18,7 @@ use self::reader::ManifestReader;
 #[cfg(feature = "packages")]
 use crate::diagnostic::Code;
 use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
-use crate::document::{Documents, Syntax, decode};
+use crate::document::{Documents, Syntax, decode, written_value};
 #[cfg(feature = "packages")]
 use crate::document::{NodeReader, parse_yaml};
 use crate::format::Format;
@@ -146,12 +146,7 @@ impl PackageManifest {
     /// assert_eq!(PackageManifest::written_name(text), Some("org.acme.Web"));
     /// ```
     pub fn written_name(text: &str) -> Option<&str> {
-        let value = text
-            .lines()
-            .find_map(|line| line.strip_prefix("FullName:"))?;
-        let value = value.split(" #").next().unwrap_or_default();
-        let value = value.trim().trim_matches(['"', '\'']);
-        Some(value).filter(|value| !value.is_empty())
+        written_value(text, "FullName")
     }
 
     /// Reads a manifest from text.

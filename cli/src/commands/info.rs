@@ -121,6 +121,9 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
         }
         return Err(failure);
     };
+    if releases.records.is_empty() {
+        return Err(no_readable_release(&name, &registries));
+    }
     let Some(record) = chosen(&releases, version.as_ref()) else {
         return Err(unknown_version(&name, version.as_ref(), &releases));
     };
@@ -179,6 +182,16 @@ fn unknown_package(name: &PackageName, registries: &RegistrySet, context: &Conte
         let command = context.invocation.command(&words);
         finding = finding.hint(format!("`{command}` looks for packages"));
     }
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
+}
+
+fn no_readable_release(name: &PackageName, registries: &RegistrySet) -> Failure {
+    let message = format!("no release of `{name}` can be used");
+    let mut finding = Diagnostic::error(Code::BrokenPackage, message);
+    finding.hints = registries.unreadable(name);
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,

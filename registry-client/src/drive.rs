@@ -330,7 +330,7 @@ pub fn finish_plan(
     Ok(plan.with_releases(names.into_iter().zip(releases).collect()))
 }
 
-/// The packages that define a class. If several do, one without a release that can be chosen does not count.
+/// The packages that define a class, of several only those that [can be meant](ModelPlan::eligible).
 fn definers_of(
     class: &ClassName,
     plan: &ModelPlan,
@@ -341,21 +341,13 @@ fn definers_of(
         let similar = registries.similar_class(class)?;
         return Ok(Definers::Nobody { similar });
     }
-    let all: Vec<PackageName> = packages.into_iter().collect();
-    let mut eligible = BTreeSet::new();
-    if all.len() > 1 {
-        for (name, supply) in all.iter().zip(registries.supply(&all)?) {
-            let records = releases(supply);
-            if records.iter().any(|record| plan.can_choose(record, class)) {
-                eligible.insert(name.clone());
-            }
-        }
+    if packages.len() == 1 {
+        return Ok(Definers::Packages(packages.into_iter().collect()));
     }
-    Ok(Definers::Packages(if eligible.is_empty() {
-        all.into_iter().collect()
-    } else {
-        eligible
-    }))
+    let names: Vec<PackageName> = packages.into_iter().collect();
+    let supplies = registries.supply(&names)?.into_iter().map(releases);
+    let defining = names.into_iter().zip(supplies).collect();
+    Ok(Definers::Packages(plan.eligible(class, &defining)))
 }
 
 fn releases(supply: Supply) -> Vec<IndexRecord> {

@@ -140,8 +140,51 @@ impl ModelPlan {
         }
     }
 
+    /// The packages that the objects of a class may mean, of the packages that define the class and their releases.
+    ///
+    /// A package without a release that can be chosen does not count, unless an object is pinned to a release of it.
+    /// All count if that leaves one that lacks the version of a pin: the object was pinned to another package.
+    pub fn eligible(
+        &self,
+        class: &ClassName,
+        defining: &BTreeMap<PackageName, Vec<IndexRecord>>,
+    ) -> BTreeSet<PackageName> {
+        let objects = self.model.objects().iter();
+        let pins: BTreeSet<&Version> = objects
+            .filter(|object| object.package.is_none() && object.class == *class)
+            .filter_map(|object| match &object.version {
+                VersionPin::Exact(version) => Some(version),
+                _ => None,
+            })
+            .collect();
+        let is_pinned =
+            |record: &IndexRecord| pins.contains(&record.version) && has_class(record, class);
+        let can_be_meant = |records: &[IndexRecord]| {
+            let mut records = records.iter();
+            records.any(|record| is_pinned(record) || self.can_choose(record, class))
+        };
+        let eligible: BTreeSet<PackageName> = defining
+            .iter()
+            .filter(|(_, records)| can_be_meant(records))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let lacks_pin = |name: &PackageName| {
+            let known: BTreeSet<_> = defining[name].iter().map(|known| &known.version).collect();
+            !pins.is_subset(&known)
+        };
+        let is_certain = match eligible.first() {
+            Some(only) if eligible.len() == 1 => !lacks_pin(only),
+            first => first.is_some(),
+        };
+        if is_certain {
+            eligible
+        } else {
+            defining.keys().cloned().collect()
+        }
+    }
+
     /// Whether a release can be chosen for an object of a class, as far as the release alone says so.
-    pub fn can_choose(&self, record: &IndexRecord, class: &ClassName) -> bool {
+    fn can_choose(&self, record: &IndexRecord, class: &ClassName) -> bool {
         let options = &self.options;
         let is_open = || {
             let is_old_enough = options
@@ -152,8 +195,7 @@ impl ModelPlan {
             !record.yanked && is_old_enough && !is_left_out
         };
         let release = (record.name.clone(), record.version.clone());
-        let has_class = record.classes.is_none() || record.exports(class);
-        has_class && (self.locked.contains(&release) || is_open())
+        has_class(record, class) && (self.locked.contains(&release) || is_open())
     }
 
     /// The error that no package, or several, define the class of an object.
@@ -180,6 +222,11 @@ impl ModelPlan {
             .label(location, names.join(", "))
             .hint("name the package: add `package` to the object's header")
     }
+}
+
+/// Whether a release has a class, as far as its record says so.
+fn has_class(record: &IndexRecord, class: &ClassName) -> bool {
+    record.classes.is_none() || record.exports(class)
 }
 
 /// A plan with the package of each object, or the reason why there is none.

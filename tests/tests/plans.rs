@@ -160,3 +160,29 @@ fn a_package_without_a_release_that_can_be_chosen_makes_no_class_ambiguous() {
     let error = error.expect_err("both define it");
     assert!(error.contains("several packages define"), "{error}");
 }
+
+#[test]
+fn a_pin_to_a_yanked_version_does_not_pass_to_another_package() {
+    let options = SolveOptions::default();
+    let yanked = |version| release("P", version).defines("P.K", &[]).yanked();
+    let foreign = |version| release("Q", version).defines("P.K", &[]);
+    let pinned = "id: p, type: P.K, version: 1.2.4";
+    for records in [
+        vec![yanked("1.2.4"), yanked("1.3"), foreign("1.2.4")],
+        vec![yanked("1.2.4"), yanked("1.3"), foreign("1.2.5")],
+        // The version is gone, so that nothing says which package has been meant.
+        vec![yanked("1.3"), foreign("1.2.5")],
+    ] {
+        for fallback in [Fallback::Never, Fallback::Newer, Fallback::Any] {
+            let error = pin(pinned, records.clone(), &options, fallback);
+            let error = error.expect_err("both define it");
+            assert!(error.contains("several packages define"), "{error}");
+        }
+    }
+    let records = vec![yanked("1.2.4"), foreign("1.2.5").yanked()];
+    let found = pin(pinned, records, &options, Fallback::Newer);
+    assert_eq!(found, Ok(vec!["P 1.2.4".to_owned()]));
+    let records = vec![yanked("1.3"), foreign("1.2.4")];
+    let found = pin(pinned, records, &options, Fallback::Newer);
+    assert_eq!(found, Ok(vec!["Q 1.2.4".to_owned()]));
+}

@@ -98,7 +98,7 @@ pub(crate) fn written_collection_name(file: &str, bytes: &[u8], limits: &Limits)
             .as_mapping()?
             .get("collection_info")?
             .as_mapping()?;
-        let text = |key| Some(info.get(key)?.as_scalar()?.text.to_string());
+        let text = |key| Some(info.get(key)?.as_scalar()?.text.clone());
         (text("namespace")?, text("name")?)
     } else {
         let text = String::from_utf8_lossy(bytes);

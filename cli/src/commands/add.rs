@@ -188,7 +188,7 @@ fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Resul
     Ok(previous)
 }
 
-/// What happens to warnings about a project that is solved.
+/// Whether a solve reports the warnings about its project.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Warnings {
     Report,

@@ -51,7 +51,7 @@ impl ArgumentContracts<'_> {
         violation.map(|(path, problem)| format!("`{path}` {problem}"))
     }
 
-    /// What is wrong with a value that is no list or mapping, unless it is the text of an object.
+    /// Checks a scalar, unless it names an object; returns what is wrong with it.
     fn text_problem(&self, name: &str, rules: &[Rule], text: &str) -> Option<String> {
         rules.iter().find_map(|rule| match rule {
             Rule::Int if text.parse::<i64>().is_err() => {
@@ -178,7 +178,7 @@ impl ArgumentContracts<'_> {
         Some((path.to_owned(), problem))
     }
 
-    /// What is wrong with a value that has to be an object: the id of one in the model, or its properties.
+    /// Checks an object, given as an id in the model or as a mapping of properties; returns what is wrong with it.
     fn object(
         &self,
         release: &Release,

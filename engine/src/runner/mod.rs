@@ -139,7 +139,7 @@ enum Interruption {
     None,
     /// The run waits for what is running.
     Waiting,
-    /// What is running is asked to end.
+    /// Running attempts are asked to end.
     Ending,
     /// What is running is killed.
     Killing,

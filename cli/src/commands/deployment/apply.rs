@@ -78,7 +78,7 @@ struct MachineRun<'run> {
     reconciles: bool,
 }
 
-/// What a run is about to do.
+/// A run that is ready to start.
 struct Begun {
     /// The state on the machine; `None` if nothing is changed.
     state: Option<RunState>,

@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::show::{cause_text, counted};
 use crate::signals::RunInterrupts;
 
-/// What kind of run is shown.
+/// The mode of the run that is shown.
 #[derive(Clone, Copy)]
 pub(super) struct Mode {
     /// Whether nothing is changed at all.

@@ -10,8 +10,8 @@ use pkgres_files::{FileLock, lock_folder};
 
 use crate::args::Command;
 use crate::failure::Result;
-use crate::manifest_file::folder_of;
 use crate::output::Output;
+use crate::read_manifest::folder_of;
 use crate::settings::Settings;
 
 /// The locks that a run holds.

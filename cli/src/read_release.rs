@@ -11,7 +11,7 @@ use pkgres_resolver::Supply;
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::manifest_file::folder_of;
+use crate::read_manifest::folder_of;
 use crate::root::ForeignRoot;
 
 /// A release that was read.

@@ -11,7 +11,7 @@ use pkgres_settings::SETTINGS_FILE;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result as CommandResult};
-use crate::manifest_file::folder_of;
+use crate::read_manifest::folder_of;
 use crate::root_file::recognize;
 
 /// A root that is no class package.

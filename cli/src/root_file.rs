@@ -8,7 +8,7 @@ use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::invocation::quoted;
-use crate::manifest_file::folder_of;
+use crate::read_manifest::folder_of;
 
 /// How many bytes of a file are needed to recognize it.
 const HEAD_BYTES: usize = 4096;

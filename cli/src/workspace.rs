@@ -16,7 +16,7 @@ use pkgres_registry_client::{MemoryRegistry, PackageFolder, written_name};
 use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
-use crate::manifest_file::ManifestFile;
+use crate::read_manifest::ManifestFile;
 use crate::root_file::recognize;
 use crate::settings::{WorkspaceTable, workspace};
 

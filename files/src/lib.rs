@@ -29,7 +29,7 @@ mod file_system;
 mod lock;
 mod map;
 mod read;
-mod real;
+mod real_file_system;
 #[cfg(target_os = "linux")]
 mod root_folder;
 pub mod simulated;
@@ -44,7 +44,7 @@ pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, open_file, read_file, read_file_below};
-pub use real::{RealFileSystem, make_private};
+pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;

@@ -6,7 +6,7 @@ use crate::atomic::{sweep, temporary_name};
 use crate::error::FileError;
 use crate::file_system::{Access, FileSystem as _, NewFile as _};
 use crate::map::{FileBytes, map_file};
-use crate::real::{LockedFile, RealFileSystem};
+use crate::real_file_system::{LockedFile, RealFileSystem};
 
 /// The name that temporary files contain.
 const NAME: &str = "spool";

@@ -10,7 +10,6 @@ use serde_json::json;
 
 use crate::args::{AddArgs, EditArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
-use crate::changed_files::{ChangedFile, write_together};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -22,6 +21,7 @@ use crate::project::Project;
 use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
+use crate::write_together::{ChangedFile, write_together};
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("add", &args.edit.write, context)?;

@@ -16,9 +16,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, folder_in_git, git, is_folder_of_revision, is_revision};
 use crate::lockfile::parse_lock;
-use crate::manifest_file::locked_folders;
 use crate::output::Output;
 use crate::project::member_hint;
+use crate::read_manifest::locked_folders;
 use crate::root::project_above;
 use crate::show::{self, counted};
 

@@ -25,9 +25,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
-use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::project::require_manifest;
+use crate::read_manifest::folder_of;
 use crate::show::{self, counted};
 use crate::signals::cancelled_by_interrupts;
 

@@ -31,6 +31,7 @@ mod interner;
 mod json;
 #[cfg(feature = "json")]
 mod key;
+mod publication_date;
 #[cfg(feature = "json")]
 mod reader;
 #[cfg(feature = "json")]
@@ -190,32 +191,6 @@ impl IndexRecord {
             classes
                 .binary_search_by(|known| known.name.cmp(class))
                 .is_ok_and(|at| !classes[at].internal)
-        })
-    }
-
-    /// Whether the release was published before a time.
-    ///
-    /// A release without a date counts as old. One with an invalid date counts as new, so that an invalid
-    /// date does not get around a bound.
-    ///
-    /// ```
-    /// use pkgres_manifest::IndexRecord;
-    ///
-    /// let line = r#"{"name":"org.acme.Web","version":"1.2.0","published":"2026-06-01T12:00:00Z"}"#;
-    /// let mut record = IndexRecord::parse_line(line, &Default::default())?;
-    /// let noon = "2026-06-01T12:00:00Z".parse()?;
-    /// assert!(!record.is_published_before(noon));
-    /// assert!(record.is_published_before("2026-06-01T12:00:01Z".parse()?));
-    /// record.published = Some("yesterday".to_owned());
-    /// assert!(!record.is_published_before(noon));
-    /// record.published = None;
-    /// assert!(record.is_published_before(noon));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn is_published_before(&self, time: Timestamp) -> bool {
-        self.published.as_ref().is_none_or(|published| {
-            let published = published.parse::<Timestamp>();
-            published.is_ok_and(|published| published < time)
         })
     }
 }

@@ -1,11 +1,11 @@
 //! Several registries in order of preference.
 
-mod elsewhere;
-mod hints;
+mod conflict_hints;
 mod labels;
+mod newer_elsewhere;
 mod search;
 
-pub use elsewhere::NewerElsewhere;
+pub use newer_elsewhere::NewerElsewhere;
 
 use std::collections::{BTreeMap, BTreeSet};
 #[cfg(feature = "index")]

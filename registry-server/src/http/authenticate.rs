@@ -44,7 +44,6 @@ impl Authenticator {
 
     /// The digest of the secret of a request. It comes as `Bearer`, or as `Token` from clients of Galaxy.
     ///
-    ///
     /// Browsers can send a token only as a password. From then on they send it with every request, even
     /// with those that a page of another site makes, so that a password is not valid for everything.
     pub(super) fn secret(is_password_valid: bool, headers: &HeaderMap) -> Result<Digest, Problem> {

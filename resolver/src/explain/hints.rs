@@ -1,4 +1,4 @@
-//! What can be done about a conflict.
+//! What can be done about a conflict: versions and names that exist, and excluded releases that would fit.
 
 use pkgres_manifest::diagnostic::{counted, sentence_list};
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};

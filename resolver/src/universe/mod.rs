@@ -23,7 +23,7 @@
 mod candidates;
 mod catalog;
 mod classes;
-mod exclusion;
+mod exclusion_reason;
 mod ids;
 mod policy;
 mod requirements;
@@ -32,7 +32,7 @@ pub(crate) use catalog::Catalog;
 pub(crate) use classes::{
     ClassRequirement, ClassRequirements, ClassTable, OnlyDefiner, PackageContents, Parent,
 };
-pub use exclusion::Exclusion;
+pub use exclusion_reason::Exclusion;
 pub(crate) use ids::{ClassId, PackageId, ReleaseId};
 pub(crate) use policy::Policy;
 pub(crate) use requirements::{

@@ -11,7 +11,7 @@ use pkgres_manifest::{
 };
 
 use super::resources::check_resources_file;
-use crate::manifest_file::folder_of;
+use crate::read_manifest::folder_of;
 
 /// Keys that only class files have.
 const CLASS_KEYS: [&str; 5] = [

@@ -32,9 +32,9 @@ use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::manifest_file::folder_of;
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
+use crate::read_manifest::folder_of;
 use crate::registries::{ConfiguredRegistry, title_of};
 use crate::show::{self, counted};
 

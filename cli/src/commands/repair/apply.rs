@@ -12,7 +12,6 @@ use similar::{ChangeTag, TextDiff};
 
 use super::RepairRun;
 use crate::capabilities::lock_with_capabilities;
-use crate::changed_files::{ChangedFile, write_together};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -22,6 +21,7 @@ use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show;
 use crate::solve_task::SolveTask;
+use crate::write_together::{ChangedFile, write_together};
 
 impl RepairRun<'_> {
     /// Makes the changes of a repair, after solving with them once more, and reports the differences.

@@ -15,8 +15,8 @@ use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::manifest_file::folder_of;
 use crate::output::Output;
+use crate::read_manifest::folder_of;
 use crate::read_release::{ReadRelease, read_path};
 use crate::show::{self, counted};
 

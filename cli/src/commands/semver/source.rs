@@ -16,9 +16,9 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, RevisionFiles, folder_in_git, is_revision};
 use crate::lockfile::parse_lock;
-use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::project::Project;
+use crate::read_manifest::folder_of;
 
 /// The word for the newest version in a registry.
 pub(super) const NEWEST: &str = "newest";

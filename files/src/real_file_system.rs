@@ -1,4 +1,4 @@
-//! `FileSystem` for the real file system.
+//! The real file system, and the group and rights of the files that it makes.
 
 // The functions that are forbidden elsewhere are called here.
 #![allow(clippy::disallowed_methods)]

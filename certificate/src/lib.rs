@@ -21,10 +21,10 @@
 
 mod claim;
 mod decision;
+mod description;
 mod encoding;
 mod formula;
 mod model;
-mod names;
 mod proof;
 mod question;
 mod reasons;
@@ -147,7 +147,7 @@ fn certify(
     let proof = proof::write(&encoding, derivation)?;
     Ok(Certificate {
         problem: encoding.formula().to_opb(),
-        names: names::write(claim, encoding.formula()),
+        names: description::write(claim, encoding.formula()),
         proof,
         without: Vec::new(),
     })

@@ -21,7 +21,7 @@ use crate::claim::{Claim, Tiers, Verdict};
 use crate::decision::{Decider, Decision, MOST_LITERALS, refutation};
 use crate::encoding::Encoding;
 use crate::universe::Universe;
-use crate::{Certificate, NotCertified, names};
+use crate::{Certificate, NotCertified, description};
 
 /// The most packages that the objects of a model can need, directly or not, for a certificate.
 const MOST_PACKAGES: usize = 500;
@@ -62,7 +62,7 @@ pub fn certify_model(
     match Decider::new(formula).decide(&(0..0)) {
         Decision::Unsatisfiable(steps, count) => Ok(Certificate {
             problem: formula.to_opb(),
-            names: names::write(&Claim::new(request, tiers, Verdict::None), formula),
+            names: description::write(&Claim::new(request, tiers, Verdict::None), formula),
             proof: refutation(formula.rows().len(), &steps, count),
             without: Vec::new(),
         }),

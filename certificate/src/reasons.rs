@@ -25,7 +25,7 @@ use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
 use crate::universe::{Candidate, Universe};
-use crate::{Certificate, NotCertified, WithoutReason, names};
+use crate::{Certificate, NotCertified, WithoutReason, description};
 
 /// The rule that [`certify_reasons`] does not state.
 const SPLIT_UPDATE: &str = "an update of a package with several releases";
@@ -95,7 +95,7 @@ pub fn certify_reasons(
     let claim = Claim::new(&request, tiers, Verdict::Reasons(reasons.collect()));
     Ok(Certificate {
         problem: lines.without(&(0..0)),
-        names: names::write(&claim, &formula),
+        names: description::write(&claim, &formula),
         proof,
         without,
     })

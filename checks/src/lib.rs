@@ -38,7 +38,7 @@ mod members;
 mod model;
 mod record_differences;
 mod record_effects;
-mod required;
+mod required_classes;
 mod suggestions;
 mod validation;
 
@@ -62,7 +62,7 @@ pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{ModelReport, check_fixations, check_model, check_model_of, check_pinned};
 pub use record_differences::{ConcernedTasks, RecordDifference, RecordRule, compare_records};
 pub use record_effects::{RecordEffect, RecordReliances};
-pub use required::{Defines, RequiredPackages};
+pub use required_classes::{Defines, RequiredPackages};
 pub use validation::check_validation;
 
 use pkgres_manifest::diagnostic::Diagnostic;
@@ -126,7 +126,7 @@ pub fn check_package(
     let mut findings = check_manifest(&package.manifest);
     let mut effort = Effort::default();
     classes::check(package, core, &mut effort, &mut findings);
-    required::check(package, core, required, &mut effort, &mut findings);
+    required_classes::check(package, core, required, &mut effort, &mut findings);
     findings.extend(conformance::check_interfaces(package));
     in_order(findings)
 }

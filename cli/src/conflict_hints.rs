@@ -14,9 +14,9 @@ use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
 use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root, Supply, Update};
 
 use crate::context::Context;
+use crate::reference_positions::RootPlaces;
 use crate::registries::{RegistryOptions, unconfigured_hint};
-use crate::requirement::{add_commands, repair_hint};
-use crate::root_places::RootPlaces;
+use crate::requirement_hints::{add_commands, repair_hint};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// What hints need of a request, which the search consumes.

@@ -9,9 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_engine::RunRecord;
 use terminal_size::{Height, Width, terminal_size_of};
 
-use crate::harmless_text::harmless;
 use crate::output::Output;
 use crate::show::{LiveLine, live_view};
+use crate::terminal_text::harmless;
 
 /// How long a run may take before the view appears.
 const MOMENT: Duration = Duration::from_millis(200);

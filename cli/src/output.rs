@@ -14,12 +14,12 @@ use terminal_size::{Width, terminal_size_of};
 use crate::args::{Arguments, Color, Format};
 use crate::environment::variable;
 use crate::exit::Exit;
-use crate::harmless_text::harmless;
+use crate::folder_in_hints;
 use crate::help::format_of;
 use crate::invocation::quoted;
-use crate::pasted;
 use crate::progress::Progress;
 use crate::show;
+use crate::terminal_text::harmless;
 
 /// The most findings about registries that a command shows.
 pub(crate) const MAX_REGISTRY_FINDINGS: usize = 20;
@@ -402,7 +402,7 @@ impl Output {
         &self,
         findings: &'findings [Diagnostic],
     ) -> Cow<'findings, [Diagnostic]> {
-        pasted::in_folder(findings, self.folder.as_deref())
+        folder_in_hints::in_folder(findings, self.folder.as_deref())
     }
 
     /// Writes findings to stderr; with `--quiet`, only errors.

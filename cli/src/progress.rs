@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_registry_client::NetworkActivity;
 use pkgres_registry_client::http::AwaitedRegistry;
 
-use crate::harmless_text::harmless;
+use crate::terminal_text::harmless;
 
 /// How long work may take before the spinner appears.
 const MOMENT: Duration = Duration::from_millis(200);

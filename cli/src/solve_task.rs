@@ -21,8 +21,8 @@ use crate::invocation::Invocation;
 use crate::output::Output;
 use crate::project::Project;
 use crate::project_uses::ProjectUses;
+use crate::reference_positions::RootPlaces;
 use crate::registries::{ConfiguredRegistry, is_unconfigured};
-use crate::root_places::RootPlaces;
 use crate::show::{self, ConflictLayout};
 
 /// A request and everything that it is solved with.

@@ -54,7 +54,6 @@ mod declarations;
 pub mod diagnostic;
 mod digest;
 pub mod document;
-mod format;
 mod hexadecimal;
 mod index_record;
 mod interface;
@@ -62,6 +61,7 @@ mod lockfile;
 mod name;
 mod object_model;
 mod package;
+mod package_format;
 mod package_path;
 mod read_options;
 mod release_source;
@@ -88,7 +88,6 @@ pub use digest::sha256;
 pub use digest::{ArtifactDigest, DigestError};
 #[cfg(feature = "packages")]
 pub use document::yaml_word;
-pub use format::{Format, FormatError, SupportedFormats};
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 #[cfg(feature = "json")]
 pub use index_record::IndexReader;
@@ -114,6 +113,7 @@ pub use package::{
     ClassCycle, ClassEntry, Implementation, MANIFEST_FILE, Package, PackageKind, PackageManifest,
     UnknownKey, class_cycles,
 };
+pub use package_format::{Format, FormatError, SupportedFormats};
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};

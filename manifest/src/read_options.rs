@@ -5,8 +5,8 @@
 //! levels.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::format::SupportedFormats;
 use crate::name::PackageName;
+use crate::package_format::SupportedFormats;
 
 /// The options of readers. Start from the default and change fields.
 ///

@@ -75,7 +75,7 @@ mod index_cache;
 #[cfg(feature = "index")]
 mod index_file;
 #[cfg(feature = "index")]
-mod installation;
+mod installed_collections;
 #[cfg(feature = "http")]
 mod location;
 mod memory;
@@ -86,11 +86,11 @@ mod package_folder;
 #[cfg(feature = "http")]
 pub mod protocol;
 mod registry;
+mod registry_title;
 mod set;
 mod single_package;
 mod strict_uses;
 mod threads;
-mod title;
 
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};
@@ -114,7 +114,7 @@ pub use index_cache::IndexCache;
 #[cfg(feature = "index")]
 pub use index_file::{IndexFileRegistry, read_provided};
 #[cfg(feature = "index")]
-pub use installation::{Installation, InstalledState, collection_files};
+pub use installed_collections::{Installation, InstalledState, collection_files};
 #[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
@@ -125,7 +125,7 @@ pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VEN
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};
+pub use registry_title::titled_at;
 pub use set::{NewerElsewhere, RegistrySet};
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;
-pub use title::titled_at;

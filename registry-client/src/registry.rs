@@ -22,7 +22,7 @@ use pkgres_resolver::ProvideError;
 
 #[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
-use crate::title::titled;
+use crate::registry_title::titled;
 
 /// The error of a registry that cannot answer. An absent package is not an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -56,7 +56,7 @@ mod greedy;
 mod improve;
 mod index;
 mod lock_check;
-mod model;
+mod model_plan;
 mod named_prereleases;
 mod problem;
 mod repair;
@@ -80,7 +80,7 @@ pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind,
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
-pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
+pub use model_plan::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use repair::{
     Blocked, Change, Cost, Outcome, Repair, Repairs, Restriction, Trial, find_repairs,
 };

@@ -11,7 +11,7 @@
 mod bump;
 mod class_pair;
 mod classes;
-mod confirm;
+mod confirm_witness;
 mod effects;
 mod methods;
 mod properties;

@@ -4,7 +4,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ConformanceStatus, FactMatch, Facts, InterfaceFunction, Version};
 use serde_json::Value;
 
-use super::returns::default_of;
+use super::return_schemas::default_of;
 use super::signature::SignatureDifference;
 
 /// The effect of a call of an interface's function with a class on a platform.

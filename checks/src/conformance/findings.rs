@@ -9,7 +9,7 @@ use super::{
     Baseline, BaselineEntry, Capability, ClassConformance, FunctionConformance,
     InterfaceConformance, Level, Levels, ReturnSchema,
 };
-use crate::required::undefined_interface;
+use crate::required_classes::undefined_interface;
 
 /// A platform with its name in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]

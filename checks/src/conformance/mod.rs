@@ -20,21 +20,21 @@
 
 mod capability;
 mod findings;
-mod generate;
+mod generate_interfaces;
 mod inherited;
 mod levels;
 mod renames;
-mod returns;
+mod return_schemas;
 mod signature;
 mod stubs;
 
 pub use capability::{Capability, CapabilityCase, FunctionConformance};
 pub(crate) use findings::check_interfaces;
 pub use findings::{ConformanceFindings, Platform, check_interface, conformance_findings};
-pub use generate::interface_text;
+pub use generate_interfaces::interface_text;
 pub use inherited::{class_conformance, inherited_conformance};
 pub use levels::{Baseline, BaselineEntry, Level, Levels};
-pub use returns::{ReturnSchema, ReturnViolation};
+pub use return_schemas::{ReturnSchema, ReturnViolation};
 pub use signature::SignatureDifference;
 pub(crate) use signature::compare as compare_signatures;
 pub use stubs::{Answer, CallError, CallWarning, ClassStubs, Strictness};

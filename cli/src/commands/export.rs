@@ -9,9 +9,9 @@ use pkgres_registry_client::{Maker, cyclonedx, spdx};
 use pkgres_resolver::Resolution;
 
 use crate::args::{ExportArgs, Format};
-use crate::commands::batch::Batch;
 use crate::commands::members::Projects;
 use crate::commands::resolve::require_collections;
+use crate::commands::several_projects::Batch;
 use crate::context::Context;
 use crate::environment::variable;
 use crate::exit::Exit;

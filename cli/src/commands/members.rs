@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::batch::Batch;
+use super::several_projects::Batch;
 use crate::args::MemberArgs;
 use crate::context::Context;
 use crate::exit::Exit;

@@ -2,7 +2,6 @@
 
 mod account;
 mod add;
-mod batch;
 mod cache;
 mod check;
 mod config;
@@ -34,6 +33,7 @@ mod schema;
 mod search;
 mod semver;
 mod serve;
+mod several_projects;
 mod spec;
 mod tree;
 mod unpack;

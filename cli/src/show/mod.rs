@@ -2,39 +2,36 @@
 
 mod annotation;
 mod changed_digests;
-mod changes;
 mod colors;
 mod conflict;
 mod conflict_json;
 mod diagnostic;
 mod drawing_order;
-mod effects;
 mod graph;
 mod line_breaks;
+mod lock_diff;
 mod outdated;
 mod picture;
 mod repairs;
-mod requirements;
+mod requirements_yml;
 mod resolution;
 mod resource_table;
 mod shortened_list;
 mod source_title;
 mod staleness;
 mod tree;
-mod update;
+mod update_effects;
+mod update_report;
 
 pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
 pub(crate) use changed_digests::changed_digests;
-pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
 pub(crate) use conflict::{ConflictLayout, conflict, proof};
 pub(crate) use conflict_json::{conflict_document, conflict_json};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
-pub(crate) use effects::{
-    effects_json, not_compared, not_compared_json, place_json, update_effects,
-};
 pub(crate) use graph::Graph;
 pub(crate) use line_breaks::wrapped;
+pub(crate) use lock_diff::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use outdated::{
     downgrades_json, left_behind, left_behind_json, outdated, outdated_json,
 };
@@ -42,7 +39,7 @@ pub(crate) use repairs::{
     Editable, how_to_apply, last_day, policy_name, repair_changes, repair_changes_json, repairs,
     repairs_json, unapplicable,
 };
-pub(crate) use requirements::requirements_file;
+pub(crate) use requirements_yml::requirements_file;
 pub(crate) use resolution::{
     excluded, excluded_because, newer_elsewhere, notes, resolution_json, side_by_side,
     side_by_side_json,
@@ -52,7 +49,10 @@ pub(crate) use staleness::{locked_mode, staleness, staleness_annotations, stalen
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
 };
-pub(crate) use update::{held_back_json, moved_json, update_reasons};
+pub(crate) use update_effects::{
+    effects_json, not_compared, not_compared_json, place_json, update_effects,
+};
+pub(crate) use update_report::{held_back_json, moved_json, update_reasons};
 
 /// Rows with columns of equal width.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {

@@ -4,7 +4,7 @@ use pkgres_registry_client::{BlockingRequirement, Downgrade, Outdated};
 use serde_json::{Value, json};
 
 use super::counted;
-use super::effects::{effects_json, effects_of_outdated};
+use super::update_effects::{effects_json, effects_of_outdated};
 use crate::update_effects::ProjectEffects;
 
 /// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.

@@ -6,8 +6,8 @@ use pkgres_files::{EntryAttributes, EntryKind};
 use pkgres_manifest::ResourceDescription;
 
 use super::attributes::{WantedAttributes, octal};
+use super::parent_folders::Parents;
 use super::path_text;
-use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,

@@ -9,8 +9,8 @@ use pkgres_manifest::{ResourceDescription, sha256};
 
 use super::attributes::{WantedAttributes, octal};
 use super::directory::account_wishes;
+use super::parent_folders::Parents;
 use super::path_text;
-use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
     Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Resource,

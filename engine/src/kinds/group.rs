@@ -3,7 +3,7 @@
 use pkgres_manifest::ResourceDescription;
 
 use super::accounts::{GROUPS, account_number, check_name, groups, taken, users};
-use super::commands::Commands;
+use super::run_programs::Commands;
 use crate::resource::{
     Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
     SentValue, ValueType, Watching,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::ResourceDescription;
 
+use super::parent_folders::Parents;
 use super::path_text;
-use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::places::check_place;
+use super::parent_folders::check_place;
 use crate::resource::{Change, Difference, ResourceError};
 use crate::target::{Probe, Target};
 

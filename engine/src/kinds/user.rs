@@ -10,8 +10,8 @@ use super::accounts::{
     GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, groups, taken,
     users,
 };
-use super::commands::Commands;
 use super::group::removed_groups;
+use super::run_programs::Commands;
 use crate::resource::{
     Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
     SentValue, ValueType, Watching, Wish,

@@ -7,7 +7,7 @@
 
 mod attempt;
 mod flapping;
-mod foreseen;
+mod foreseen_changes;
 mod node_state;
 mod rate_limit;
 mod retries;

@@ -10,10 +10,10 @@
 //! after the state was restored, so the next run can continue.
 
 mod error;
-mod order;
-mod owed;
-mod preparation;
+mod owed_refreshes;
 mod record;
+mod record_before_change;
+mod reversal_order;
 mod reversals;
 mod storage;
 
@@ -31,10 +31,10 @@ use crate::graph::{Graph, GraphBuilder, Node};
 use crate::kinds::Kinds;
 use crate::resource::{Before, Input, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError, TargetLock};
-use order::{After, Origins, asking, asks};
-use owed::notifying;
-use preparation::Prepared;
+use owed_refreshes::notifying;
 use record::{Applied, Record};
+use record_before_change::Prepared;
+use reversal_order::{After, Origins, asking, asks};
 use reversals::Reversing;
 
 /// The state of an application on a machine.

@@ -20,15 +20,15 @@
 mod arguments;
 mod custom;
 mod leaf;
+mod overlay_proof;
 mod packages;
 mod prepare;
-mod proof;
 mod report;
 mod run;
 mod script;
 
 pub use arguments::ArgumentValues;
 pub use custom::CustomValidator;
+pub use overlay_proof::{ChangedPath, ValidationProof};
 pub use prepare::PreparedValidation;
-pub use proof::{ChangedPath, ValidationProof};
 pub use report::{StepOutcome, ValidationError, ValidationReport, ValidationStep};

@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, Version}
 
 use super::facts::Facts;
 use super::facts_of_files::named_places;
-use super::narrow::narrowed_range;
+use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{

@@ -9,7 +9,7 @@ use super::facts::{Facts, Module, Reference};
 use super::foreign_references::path_of;
 use super::name::{is_collection_name, is_identifier};
 use super::python::{self, MAX_MODULE_BYTES};
-use super::runtime::{self, RUNTIME_FILE, Runtime};
+use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
 use super::yaml_references::{self, NamedPlugin};
 use crate::lookup::FileTree;
 
@@ -55,7 +55,8 @@ pub(crate) fn read(
             let bytes = tree.read(&path, options.limits.manifest_bytes)?;
             let more;
             let shown = format!("{prefix}{path}");
-            (runtime, more) = runtime::read(&shown, &bytes.unwrap_or_default(), &options.limits);
+            (runtime, more) =
+                runtime_yml::read(&shown, &bytes.unwrap_or_default(), &options.limits);
             findings.extend(more);
         } else if is_playbook_or_role(&path) {
             add_playbook_or_role(&mut facts, &path, tree, options)?;

@@ -9,7 +9,6 @@ use pkgres_manifest::{
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionReferences;
 use super::documentation;
-use super::edit::with_ranges;
 use super::facts_of_files;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::installation::{CollectionFiles, is_compiled};
@@ -19,6 +18,7 @@ use super::metadata::{
 };
 use super::name::{ANSIBLE_CORE, is_collection_name};
 use super::project::{ProjectReferences, project_uses};
+use super::range_edit::with_ranges;
 use super::record::{ECOSYSTEM, add_requirement};
 use super::removed_plugins::ForeignRoutes;
 use super::requirement_edit::with_requirement;

@@ -1,19 +1,19 @@
 //! Ansible collections.
 //!
 //! A collection is a package; its versions follow Semantic Versioning, and `range` has the range language. `metadata`,
-//! `about`, `requirements_file` and `runtime` read its files; `artifact` and `file_list` read its artifacts with their
-//! chain of digests. `tree` collects [`Facts`] about its files, with `python` for modules and `yaml_references` for
-//! roles and playbooks. `facts` derives classes from them, and `foreign_references` the references to other
-//! collections. `check` words findings about these references, and `narrow` suggests ranges without the broken
-//! versions. `documentation` reads the options of plug-ins. `project` reads the playbooks around a `requirements.yml`,
+//! `shown_metadata`, `requirements_file` and `runtime_yml` read its files; `artifact` and `file_list` read its artifacts
+//! with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `python` for modules and
+//! `yaml_references` for roles and playbooks. `facts` derives classes from them, and `foreign_references` the references
+//! to other collections. `check` words findings about these references, and `narrow_range` suggests ranges without the
+//! broken versions. `documentation` reads the options of plug-ins. `project` reads the playbooks around a `requirements.yml`,
 //! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
-//! collection, and `servers` reads the servers in an `ansible.cfg`.
+//! collection, and `ansible_cfg` reads the servers in an `ansible.cfg`.
 
+mod ansible_cfg;
 mod artifact;
 mod check;
 mod core_version;
 mod documentation;
-mod edit;
 mod facts;
 mod facts_of_files;
 mod file_list;
@@ -22,19 +22,20 @@ mod format;
 mod installation;
 mod metadata;
 mod name;
-mod narrow;
+mod narrow_range;
 mod project;
 mod python;
 mod range;
+mod range_edit;
 mod record;
 mod removed_plugins;
 mod requirement_edit;
 mod requirements_file;
-mod runtime;
-mod servers;
+mod runtime_yml;
 mod shown_metadata;
 mod yaml_references;
 
+pub use ansible_cfg::{CONFIGURATION_FILE, configured_servers};
 pub use artifact::{CollectionArtifact, WriteFile};
 pub use core_version::{ansible_core_version, requires_ansible};
 pub use facts::{Facts, Module, Reference, Route};
@@ -48,9 +49,8 @@ pub use metadata::{
     read_galaxy_file,
 };
 pub use name::{ANSIBLE_CORE, is_collection_name};
-pub use narrow::narrowed_range;
+pub use narrow_range::narrowed_range;
 pub use python::{Import, ImportKind};
 pub use record::ECOSYSTEM;
 pub use requirements_file::{REQUIREMENTS_FILE, read_requirements};
-pub use servers::{CONFIGURATION_FILE, configured_servers};
 pub use shown_metadata::CollectionAbout;

@@ -11,7 +11,7 @@ use pkgres_manifest::{
 use super::facts::split_collection;
 use super::foreign_references::path_of;
 use super::name::is_collection_name;
-use super::narrow::narrowed_range;
+use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use super::yaml_references::{self, NamedPlugin};
 use crate::format::{FormatFile, ProjectUse};

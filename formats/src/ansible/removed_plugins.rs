@@ -12,8 +12,8 @@ use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Requirement};
 
 use super::artifact::CollectionArtifact;
 use super::facts::Route;
-use super::narrow::with_clause;
-use super::runtime::{self, RUNTIME_FILE};
+use super::narrow_range::with_clause;
+use super::runtime_yml::{self, RUNTIME_FILE};
 use crate::lookup::{FileTree, ReleaseContent, ReleaseLookup};
 use crate::references::{AllowedReleases, ClassReference, References, somewhere_in};
 
@@ -129,7 +129,7 @@ impl<'check> ForeignRoutes<'check> {
         let Some(bytes) = bytes else {
             return Vec::new();
         };
-        let (runtime, _) = runtime::read(RUNTIME_FILE, &bytes, &self.options.limits);
+        let (runtime, _) = runtime_yml::read(RUNTIME_FILE, &bytes, &self.options.limits);
         runtime.routes
     }
 }

@@ -9,11 +9,11 @@
 mod check;
 mod document;
 mod encoding;
-mod line;
 mod node_id;
 mod nodeset;
 mod reader;
 mod record;
+mod record_line;
 mod release;
 
 pub use node_id::{Identifier, NodeId};
@@ -67,11 +67,11 @@ impl Ecosystem for Models {
     }
 
     fn read_record(&self, line: &str, limits: &Limits) -> Result<IndexRecord, String> {
-        line::read(line, limits)
+        record_line::read(line, limits)
     }
 
     fn write_record(&self, record: &IndexRecord) -> String {
-        line::write(record)
+        record_line::write(record)
     }
 }
 

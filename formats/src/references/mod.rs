@@ -4,11 +4,11 @@
 //! define a class that the root refers to. A format can list the references of a root, and word findings in the terms
 //! of its package system ([`References`]). Otherwise, the references are those in the record of the root.
 
-mod check;
-mod of_record;
+mod findings;
+mod record_references;
 
-pub(crate) use check::ReferenceCheck;
-pub(crate) use of_record::check_record;
+pub(crate) use findings::ReferenceCheck;
+pub(crate) use record_references::check_record;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{

@@ -5,7 +5,7 @@ use crate::read_options::Limits;
 
 use super::broken;
 use super::entry::ArchiveEntry;
-use super::records::{
+use super::zip_records::{
     CENTRAL_RECORD_BYTES, CentralRecord, END, END_RECORD_BYTES, EndRecord, Fields, ZIP64_END_BYTES,
     ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES, Zip64EndRecord, Zip64Locator,
 };

@@ -3,8 +3,8 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::package_path::PackagePath;
 
-use super::records::CentralRecord;
-use super::{bad_entry, extra};
+use super::zip_records::CentralRecord;
+use super::{bad_entry, extra_fields};
 
 /// The sizes and the CRC follow the content.
 pub(super) const FLAG_DESCRIPTOR: u16 = 1 << 3;
@@ -86,7 +86,7 @@ impl<'bytes> ArchiveEntry<'bytes> {
         }
         let short = [record.size, record.packed_size, record.offset];
         let [size, packed_size, offset] =
-            extra::zip64_values(record.extra, short).map_err(|reason| bad(&reason))?;
+            extra_fields::zip64_values(record.extra, short).map_err(|reason| bad(&reason))?;
         // Readers differ in how long the descriptor is.
         if record.flags & FLAG_DESCRIPTOR != 0
             && [record.size, record.packed_size].contains(&u32::MAX)

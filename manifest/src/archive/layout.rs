@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostic;
 
 use super::entry::{ArchiveEntry, Compression, FLAG_DESCRIPTOR};
-use super::records::{Descriptor, Fields, LocalRecord};
-use super::{bad_entry, broken, extra};
+use super::zip_records::{Descriptor, Fields, LocalRecord};
+use super::{bad_entry, broken, extra_fields};
 
 /// Sorts the entries by their place in the archive and returns the ranges of their contents, in that order.
 /// Fails if there are bytes between entries, or if a local record disagrees with its central one.
@@ -49,7 +49,7 @@ fn check_local(entry: &ArchiveEntry<'_>, region: &[u8]) -> Result<Range<usize>, 
     if Compression::from_number(local.method) != Some(entry.method) {
         return Err("has a different method in its local header".to_owned());
     }
-    let sizes = extra::zip64_values(local.extra, [local.size, local.packed_size])?;
+    let sizes = extra_fields::zip64_values(local.extra, [local.size, local.packed_size])?;
     let has_descriptor = entry.flags & FLAG_DESCRIPTOR != 0;
     let agrees = |local: u64, central: u64| local == central || has_descriptor && local == 0;
     if !agrees(local.crc.into(), entry.crc.into()) {

@@ -20,15 +20,15 @@
 
 mod central_directory;
 mod entry;
-mod extra;
+mod equal_names;
+mod extra_fields;
 mod inflate;
 mod layout;
-mod lazy;
-mod names;
-mod records;
+mod lazy_archive;
 mod write;
+mod zip_records;
 
-pub use lazy::LazyArchive;
+pub use lazy_archive::LazyArchive;
 pub use write::write_archive;
 
 use std::collections::HashSet;
@@ -207,7 +207,7 @@ fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'byte
     let directory = CentralDirectory::locate(bytes, limits)?;
     let mut entries = directory.entries(bytes.len())?;
     check_folders(entries.iter().map(|entry| &entry.path), limits)?;
-    names::check_distinct(
+    equal_names::check_distinct(
         entries
             .iter()
             .map(|entry| (&entry.path, entry.kind == EntryKind::Folder)),

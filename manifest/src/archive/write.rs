@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 
-use super::{broken, check_contents, list, names};
+use super::{broken, check_contents, equal_names, list};
 
 /// The level of compression. It is fixed, so that the same files give the same bytes.
 const LEVEL: i64 = 6;
@@ -38,7 +38,7 @@ pub fn write_archive(
         sorted.push(file);
     }
     sorted.sort_by(|one, two| one.0.cmp(&two.0));
-    names::check_distinct(sorted.iter().map(|(path, ..)| (path, false)))?;
+    equal_names::check_distinct(sorted.iter().map(|(path, ..)| (path, false)))?;
     let bytes = write(&sorted)
         .map_err(|error| broken(format!("the archive cannot be written: {error}")))?;
     check_contents(&bytes, &list(&bytes, limits)?)?;

@@ -17,7 +17,7 @@
 //!
 //! [`json`] defines what a line means and finds every error. Two shortcuts save time on a large index, and
 //! tests compare both with it: [`fast_path`] reads lines in the form that [`IndexRecord::to_line`] writes, and
-//! [`skim`] finds only the package of a line.
+//! [`package_of_line`] finds only the package of a line.
 
 mod build;
 #[cfg(feature = "json")]
@@ -31,11 +31,11 @@ mod interner;
 mod json;
 #[cfg(feature = "json")]
 mod key;
+#[cfg(feature = "json")]
+mod package_of_line;
 mod publication_date;
 #[cfg(feature = "json")]
 mod reader;
-#[cfg(feature = "json")]
-mod skim;
 
 pub use ecosystem::{CLASS_PACKAGES, Ecosystem, Ecosystems};
 #[cfg(feature = "json")]
@@ -52,8 +52,8 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
-use crate::format::Format;
 use crate::name::{ClassName, PackageName};
+use crate::package_format::Format;
 use crate::read_options::Limits;
 use crate::shared_list::Shared;
 use crate::spec::Requirement;
@@ -226,7 +226,7 @@ impl IndexRecord {
     /// assert_eq!(IndexRecord::package_of_line(line).as_deref(), Some("org.acme.Web"));
     /// ```
     pub fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
-        skim::package_of_line(line)
+        package_of_line::find(line)
     }
 
     /// Returns the record as one line, without a line feed.

@@ -6,7 +6,7 @@
 //! 1.5, and spaces and tabs around operators and commas are allowed.
 //!
 //! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
-//! ([`VersionSet`]). `parse` reads the text, `foreign`
+//! ([`VersionSet`]). `parse` reads the text, `foreign_ranges`
 //! suggests what a text of another package system means, `normal_form` writes the shortest text of a set. A
 //! [`Requirement`] is a package with a spec.
 //!
@@ -16,13 +16,13 @@
 //! Other ecosystems have other range languages. Their [`Ecosystem`](crate::Ecosystem) reads a range into a set of
 //! the same kind, and the *native* spec is that set with its text; `stored` has the text that keeps both.
 
-mod foreign;
+mod foreign_ranges;
 mod normal_form;
 mod parse;
 mod set;
 mod stored;
 
-pub use foreign::range_of_other_systems;
+pub use foreign_ranges::range_of_other_systems;
 pub use parse::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, SpecError};
 pub use set::{Interval, VersionSet};
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::Escaped;
 use crate::version::Version;
 
-use super::foreign::range_of_other_systems;
+use super::foreign_ranges::range_of_other_systems;
 use super::normal_form::normal_form;
 use super::set::{VersionSet, least, next_major, next_minor};
 

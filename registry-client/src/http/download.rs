@@ -12,7 +12,7 @@ use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES};
 use crate::protocol::{Config, Digest};
 use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact};
 
-use super::artifacts::ArtifactCache;
+use super::artifact_cache::ArtifactCache;
 use super::error::{ErrorKind, RequestError};
 use super::request::Request;
 use super::response::Reply;

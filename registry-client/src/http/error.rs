@@ -6,7 +6,7 @@ use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::registry::RegistryError;
-use crate::title::titled;
+use crate::registry_title::titled;
 
 /// The most characters of text from a server in a message.
 const SHOWN_CHARACTERS: usize = 300;

@@ -21,7 +21,7 @@
 mod account;
 mod activity;
 mod address;
-mod artifacts;
+mod artifact_cache;
 mod batch;
 mod clients;
 mod credential;
@@ -34,7 +34,7 @@ mod lookup;
 mod mirror;
 mod network_limits;
 mod options;
-mod prepared;
+mod prepared_index;
 mod publish;
 mod redirect;
 mod refresh;
@@ -59,7 +59,7 @@ use pkgres_resolver::CompiledIndex;
 pub use account::{Identity, Owners, TokenDescription, TokenRequest};
 pub use activity::{AwaitedRegistry, NetworkActivity};
 pub use address::{Address, AddressError};
-pub use artifacts::{ArtifactCache, CacheReport};
+pub use artifact_cache::{ArtifactCache, CacheReport};
 pub use credential::{Credential, Secret, TokenExchange};
 pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
 pub use galaxy::GalaxyRegistry;
@@ -71,8 +71,8 @@ use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{
     Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
 };
+use crate::registry_title::titled_at;
 use crate::threads::{Background, lock};
-use crate::title::titled_at;
 
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};

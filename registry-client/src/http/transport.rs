@@ -15,7 +15,7 @@ use reqwest::{Response, StatusCode};
 use url::Url;
 
 use crate::registry::RegistryError;
-use crate::title::titled;
+use crate::registry_title::titled;
 
 use super::address::{Address, shown};
 use super::clients::Clients;

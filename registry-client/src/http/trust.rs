@@ -13,7 +13,7 @@ use crate::protocol::{
     Digest, NamesLine, Neighbour, Proof, ProvedNodes, PublicKey, SignedSnapshot, Snapshot,
     SnapshotError, leaf_hash,
 };
-use crate::title::titled_at;
+use crate::registry_title::titled_at;
 
 /// The last trusted state of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -19,10 +19,10 @@
 
 mod chunks;
 mod compiled;
+mod line_positions;
 mod lines;
 mod provided;
 mod records;
-mod runs;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -43,9 +43,9 @@ use pkgres_resolver::CompiledIndex;
 use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
 use crate::registry::{Registry, RegistryError, defined_classes};
 use crate::threads::{Background, lock};
+use line_positions::Runs;
 use lines::{Line, Lines};
 pub use provided::read_provided;
-use runs::Runs;
 
 /// A registry in an index file.
 #[derive(Debug)]

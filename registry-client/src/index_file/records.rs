@@ -9,10 +9,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
 
 use super::IndexFileRegistry;
-use super::runs::Run;
+use super::line_positions::Run;
 use crate::registry::RegistryError;
+use crate::registry_title::titled;
 use crate::threads::lock;
-use crate::title::titled;
 
 impl IndexFileRegistry {
     /// Reads a line of the file; `number` counts from one.

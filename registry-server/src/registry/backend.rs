@@ -13,7 +13,7 @@ use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES}
 
 use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
-use super::{listing, ownership};
+use super::{add_to_catalog, storage_identity};
 use crate::blobs::{Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{self, Database};
 use crate::environment::Environment;
@@ -89,15 +89,15 @@ impl RegistryBackend {
         } else {
             let file = storage.data.join(DATABASE_FILE);
             if !has_content(&file) {
-                ownership::check_without_database(&blobs, &file)?;
+                storage_identity::check_without_database(&blobs, &file)?;
             }
             database::open_sqlite(&private_file(&file)?)?
         };
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
-        ownership::claim(&storage.data, &blobs, &database, &identity.registry)?;
+        storage_identity::claim(&storage.data, &blobs, &database, &identity.registry)?;
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
-        listing::add_missing(&database, &blobs, &incoming, &options.read)?;
-        listing::add_missing_interfaces(&database, &options.read)?;
+        add_to_catalog::add_missing(&database, &blobs, &incoming, &options.read)?;
+        add_to_catalog::add_missing_interfaces(&database, &options.read)?;
         let database = Arc::new(database);
         let signer = Signer::new(identity, environment.clone());
         let node = Node::new(Arc::clone(&database), options.cache_bytes, signer)?;

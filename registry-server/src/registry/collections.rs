@@ -5,8 +5,8 @@ use jiff::SignedDuration;
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
 
+use super::access_checks::{no_such_package, no_such_version};
 use super::backend::RegistryBackend;
-use super::checks::{no_such_package, no_such_version};
 use super::contents::ReleaseContents;
 use super::publish::Published;
 use crate::access::{Principal, Scope};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
+use super::access_checks::{no_such_entry, no_such_package, no_such_version, require_owner};
 use super::backend::RegistryBackend;
-use super::checks::{no_such_entry, no_such_package, no_such_version, require_owner};
 use super::publish::Rollback;
 use crate::access::{Principal, Scope};
 use crate::database::Transaction;

@@ -3,9 +3,10 @@
 //! Embedding programs use [`RegistryBackend`]. Each module here adds its operations on one subject. All of them block
 //! unless their documentation says otherwise.
 
+mod access_checks;
+mod add_to_catalog;
 mod backend;
 mod catalog;
-mod checks;
 mod collections;
 mod contents;
 mod edit;
@@ -13,22 +14,21 @@ mod export;
 mod extenders;
 mod implementers;
 mod lineage;
-mod listing;
 mod open_error;
 mod options;
-mod ownership;
 mod publish;
 mod repository;
+mod storage_identity;
 mod sweep;
 mod tokens;
 mod views;
 
+pub(crate) use access_checks::no_such_package;
 pub use backend::RegistryBackend;
 pub(crate) use catalog::{
     CatalogEntry, CatalogFilter, CatalogPart, CategoryView, Comparison, MAX_NAME, Upload,
     VersionTest,
 };
-pub(crate) use checks::no_such_package;
 pub(crate) use collections::CollectionView;
 pub(crate) use contents::ReleaseContents;
 pub use export::ExportedState;

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
 
+use super::access_checks::require_owner;
+use super::add_to_catalog::{self, check_categories};
 use super::backend::RegistryBackend;
-use super::checks::require_owner;
-use super::listing::{self, check_categories};
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Candidate, Details};
 use crate::database::{DatabaseError, Transaction};
@@ -232,7 +232,7 @@ impl RegistryBackend {
             match details {
                 Details::Listing(listing) => {
                     check_categories(transaction, &listing.categories)?;
-                    listing::add(transaction, &record, listing, &principal.owner)?;
+                    add_to_catalog::add(transaction, &record, listing, &principal.owner)?;
                 }
                 Details::Collection(texts) => collections::add(transaction, &record, texts)?,
             }

@@ -2,8 +2,8 @@
 
 use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, Spec};
 
+use super::access_checks::no_such_package;
 use super::backend::RegistryBackend;
-use super::checks::no_such_package;
 use crate::access::{Principal, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::{groups, releases};

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{BatchRequest, SignedSnapshot};
 
+use super::access_checks::{no_such_package, no_such_version};
 use super::backend::RegistryBackend;
-use super::checks::{no_such_package, no_such_version};
 use crate::access::Credential;
 use crate::problem::Problem;
 use crate::store::packages::{PackageRow, Search};

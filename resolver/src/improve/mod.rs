@@ -19,7 +19,7 @@
 //! Each pass is linear in the selection, plus one check of the class rules and contracts for each
 //! exchange that the requirements allow. Each attempt counts as a step.
 
-mod allowed;
+mod allowed_releases;
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
-use allowed::AllowedByAll;
+use allowed_releases::AllowedByAll;
 
 /// Searches for a valid selection and makes it locally best, unless it is the best already. An
 /// interrupted search continues from `paused`.

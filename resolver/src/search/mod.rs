@@ -54,11 +54,11 @@ mod derive;
 mod engine;
 mod expand;
 mod expand_classes;
+mod level_zero_removals;
 mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
 mod pubgrub;
-mod removals;
 mod verdict;
 mod watch_lists;
 

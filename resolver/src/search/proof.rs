@@ -15,7 +15,7 @@ use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
-use super::removals::Removals;
+use super::level_zero_removals::Removals;
 use super::verdict::Proof;
 
 /// The facts that a clause follows from, and the packages for which this uses that they have one

@@ -13,8 +13,8 @@ use pkgres_manifest::{ClassName, ConformanceStatus, Facts, PackageName, ReadOpti
 use serde_json::{Map, Value, json};
 
 use crate::args::ConformanceArgs;
-use crate::facts::facts_of_this_machine;
 use crate::failure::{Failure, Result};
+use crate::machine_facts::facts_of_this_machine;
 use crate::output::Output;
 use crate::show::{aligned, counted};
 

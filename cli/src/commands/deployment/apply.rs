@@ -10,7 +10,7 @@ use pkgres_engine::{
 };
 use serde_json::json;
 
-use super::changes::Changes;
+use super::change_counts::Changes;
 use super::conformance::conforming;
 use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, Machines};

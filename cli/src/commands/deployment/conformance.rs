@@ -12,7 +12,7 @@ use super::machines::Machines;
 use super::prepared::{Prepared, open_target};
 use crate::args::DeploymentArgs;
 use crate::commands::validate::target_failure;
-use crate::facts::facts_of_machine;
+use crate::machine_facts::facts_of_machine;
 use crate::output::Output;
 
 /// Whether the classes fit each machine, before anything runs on any of them. A machine that cannot be looked at counts

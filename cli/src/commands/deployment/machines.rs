@@ -17,7 +17,7 @@ use crate::args::{DeploymentArgs, ValidationValue, validation_value};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream};
-use crate::part_output::{PartMark, PartWriter, part_lines};
+use crate::prefixed_output::{PartMark, PartWriter, part_lines};
 use crate::show::aligned;
 
 /// A machine of a run.

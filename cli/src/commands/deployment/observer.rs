@@ -7,7 +7,7 @@ use pkgres_engine::{Cancellation, Cause, Progress, RunRecord, Step, Target};
 use pkgres_manifest::ResourceId;
 use serde_json::{Value, json};
 
-use super::changes::Changes;
+use super::change_counts::Changes;
 use super::early_end::{EarlyEnd, Unvalidated};
 use super::report::{
     change_lines, differences_json, reversal_lines, unchanged_lines, unfinished_lines,

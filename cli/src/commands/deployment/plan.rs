@@ -4,10 +4,10 @@ use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 
 use super::conformance::conforming;
 use super::machines::{Machine, MachineResult, Machines};
+use super::plan_diff::{Trial, open_overlay};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
 use super::state::{plan_reversals, read_state};
-use super::trial::{Trial, open_overlay};
 use super::validations::Validations;
 use crate::args::{Format, PlanArgs};
 use crate::commands::graph::draw;

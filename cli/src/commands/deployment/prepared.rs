@@ -11,7 +11,7 @@ use pkgres_engine::{
 };
 use pkgres_manifest::ResourceId;
 
-use super::collections::{CollectionSource, with_collections};
+use super::collections_kind::{CollectionSource, with_collections};
 use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;

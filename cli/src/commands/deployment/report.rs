@@ -7,7 +7,7 @@ use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
-use super::changes::Changes;
+use super::change_counts::Changes;
 use super::machines::MachineResult;
 use super::prepared::Prepared;
 use super::validations::ValidationOutcome;

@@ -16,7 +16,7 @@ pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
 use crate::args::{Command, LockArgs};
 use crate::command_line::CommandLine;
-use crate::commands::batch::{Batch, own_settings};
+use crate::commands::several_projects::{Batch, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

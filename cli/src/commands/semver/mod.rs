@@ -1,11 +1,11 @@
 //! `pkgres semver`
 
+mod compared_versions;
 mod interfaces;
 mod records;
-mod released;
-mod source;
+mod registry_release;
 
-pub(super) use source::newest_release;
+pub(super) use compared_versions::newest_release;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use pkgres_manifest::PackagePath;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use serde_json::{Value, json};
 
-use self::source::{Other, Source};
+use self::compared_versions::{Other, Source};
 use crate::args::{Format, SemverArgs};
 use crate::bound_release::BoundRelease;
 use crate::context::Context;

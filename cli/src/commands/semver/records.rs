@@ -10,7 +10,7 @@ use pkgres_manifest::{IndexRecord, PackageName};
 use serde_json::json;
 
 use super::places;
-use super::released::{NamedRelease, Released};
+use super::registry_release::{NamedRelease, Released};
 use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
 use crate::exit::Exit;

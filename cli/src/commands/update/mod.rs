@@ -19,7 +19,7 @@ use crate::failure::Result;
 use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::project::Project;
-use crate::root_places::RootPlaces;
+use crate::reference_positions::RootPlaces;
 use crate::show;
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::{UpdatePlan, report, targets, update_one};
 use crate::args::UpdateArgs;
-use crate::commands::batch::{Batch, BatchResult};
 use crate::commands::lock::{
     AgreedReleases, LockOptions, agree, agree_with, lock_agreed, stabilize,
 };
+use crate::commands::several_projects::{Batch, BatchResult};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::{ServiceState, WantedState};
-use crate::kinds::commands::Commands;
+use crate::kinds::run_programs::Commands;
 use crate::resource::{Change, Difference, ResourceError, Watching};
 use crate::target::{Command, Probe, Target, TargetError};
 

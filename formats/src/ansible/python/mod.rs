@@ -4,14 +4,14 @@
 //! import, the walk knows the branches of `try` and `if` around it. An import that another branch can replace is only
 //! an alternative: a release without its target still works.
 
-mod surroundings;
+mod import_context;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser};
 
-use surroundings::Surroundings;
+use import_context::Surroundings;
 
 /// The size of the largest module that is parsed, in bytes.
 pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;

@@ -1,9 +1,9 @@
 //! Checks a NodeSet file that can be read.
 //!
-//! `own_types.rs` looks for types that the file itself should define, `requirements.rs` for those of other models.
+//! `undefined_types.rs` looks for types that the file itself should define, `requirements.rs` for those of other models.
 
-mod own_types;
 mod requirements;
+mod undefined_types;
 
 use std::collections::BTreeSet;
 

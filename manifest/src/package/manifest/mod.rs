@@ -21,8 +21,8 @@ use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
 use crate::document::{Documents, Syntax, decode, written_value};
 #[cfg(feature = "packages")]
 use crate::document::{NodeReader, parse_yaml};
-use crate::format::Format;
 use crate::name::{ClassName, PackageName};
+use crate::package_format::Format;
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::spec::Requirement;

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span, hazardous_character_in_lines};
 use crate::document::{Entry, Mapping, Node, NodeReader, Scalar, Value};
-use crate::format::Format;
 use crate::name::{ClassName, NameError, PackageName, nearest_name};
+use crate::package_format::Format;
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::similar::did_you_mean;

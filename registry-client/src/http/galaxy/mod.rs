@@ -13,13 +13,13 @@
 //! A server that cannot be reached is an error; only 404 says that there is no such collection. A release that is
 //! described or packed wrongly is left out with a warning, and does not hide the others.
 //!
-//! `listing` asks the server, `documents` reads its answers, `cache` keeps them on disk, and `artifacts` reads
+//! `queries` asks the server, `documents` reads its answers, `cache` keeps them on disk, and `artifacts` reads
 //! artifacts.
 
 mod artifacts;
 mod cache;
 mod documents;
-mod listing;
+mod queries;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -33,11 +33,11 @@ use url::Url;
 
 use crate::protocol::Digest;
 use crate::registry::{Artifact, Found, Registry, RegistryError, TakeArtifact, WantedArtifact};
+use crate::registry_title::titled_at;
 use crate::threads::lock;
-use crate::title::titled_at;
 
 use super::address::Address;
-use super::artifacts::ArtifactCache;
+use super::artifact_cache::ArtifactCache;
 use super::error::RequestError;
 use super::options::HttpOptions;
 use super::transport::{Authorization, Transport};

@@ -7,8 +7,8 @@ use pkgres_manifest::PackageName;
 use crate::access::{Principal, Scope};
 use crate::database::Transaction;
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::access_checks::why_hidden;
 use crate::registry::backend::RegistryBackend;
-use crate::registry::checks::why_hidden;
 use crate::store::catalog::{self, CategorizedRelease};
 use crate::store::groups::{self, CategoryRow};
 

@@ -8,10 +8,10 @@ use pkgres_registry_client::protocol::Digest;
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::access_checks::{no_such_entry, require_owner, why_hidden};
+use crate::registry::add_to_catalog::check_categories;
 use crate::registry::backend::RegistryBackend;
-use crate::registry::checks::{no_such_entry, require_owner, why_hidden};
 use crate::registry::contents::{damaged, lost, usual};
-use crate::registry::listing::check_categories;
 use crate::registry::publish::Published;
 use crate::store::catalog::{self, CatalogRow};
 

@@ -10,8 +10,8 @@ use pkgres_manifest::{PackageName, Version};
 use super::entries::CatalogEntry;
 use crate::access::Principal;
 use crate::problem::Problem;
+use crate::registry::access_checks::no_such_entry;
 use crate::registry::backend::RegistryBackend;
-use crate::registry::checks::no_such_entry;
 use crate::store::catalog::{self, CatalogRow, Order, RowFilter};
 use crate::store::releases::exported;
 

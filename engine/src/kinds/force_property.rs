@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::{Properties, PropertyErrors, ResourceDescription};
 
-use super::places::check_place;
+use super::parent_folders::check_place;
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
     ValueType, Watching, Wish,

@@ -10,10 +10,10 @@ use pkgres_manifest::{
     Properties, PropertyErrors, ResourceDescription, did_you_mean, most_similar,
 };
 
-use super::forced::Forced;
+use super::force_property::Forced;
 use super::locked_artifacts::{ARTIFACT, LockedArtifacts};
 use super::package_files::FilesOfPackage;
-use super::readers;
+use super::property_readers;
 use crate::resource::Resource;
 
 type Reader = dyn Fn(&str, &mut Properties, FilesOfPackage<'_>) -> Result<Arc<dyn Resource>, PropertyErrors>
@@ -59,28 +59,28 @@ impl Default for Kinds {
         };
         let directory = |name: &str, properties: &mut Properties| {
             Forced::read(EntryKind::Folder, name, properties, |properties| {
-                readers::read_directory(name, properties)
+                property_readers::read_directory(name, properties)
             })
         };
         let file = |name: &str, properties: &mut Properties, files: FilesOfPackage<'_>| {
             Forced::read(EntryKind::File, name, properties, |properties| {
-                readers::read_file(name, properties, files)
+                property_readers::read_file(name, properties, files)
             })
         };
         let link = |name: &str, properties: &mut Properties| {
             Forced::read(EntryKind::Link, name, properties, |properties| {
-                readers::read_link(name, properties)
+                property_readers::read_link(name, properties)
             })
         };
         none.with("directory", directory)
-            .with("exec", readers::read_exec)
+            .with("exec", property_readers::read_exec)
             .with_files("file", file)
-            .with("group", readers::read_group)
+            .with("group", property_readers::read_group)
             .with("link", link)
-            .with("package", readers::read_package)
-            .with("query", readers::read_query)
-            .with("service", readers::read_service)
-            .with("user", readers::read_user)
+            .with("package", property_readers::read_package)
+            .with("query", property_readers::read_query)
+            .with("service", property_readers::read_service)
+            .with("user", property_readers::read_user)
     }
 }
 

@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, ReleaseSource, Version};
 use pkgres_registry_client::RegistrySet;
 
-use super::source::NEWEST;
+use super::compared_versions::NEWEST;
 use crate::commands::info::releases_of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};

@@ -10,7 +10,7 @@ use pkgres_manifest::{
 use super::ApiOf;
 use super::witness::Witness;
 use crate::bound_packages::BoundPackage;
-use crate::required::{Defines, RequiredPackages};
+use crate::required_classes::{Defines, RequiredPackages};
 use crate::{check_member_uses, check_package};
 
 impl Witness {

@@ -17,7 +17,7 @@ use super::key::Key;
 const NAME_FIRST: [&[u8]; 2] = [br#"{"name":""#, br#"{"name": ""#];
 
 /// The package name in a line. It is not checked to be a name.
-pub(super) fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+pub(super) fn find(line: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(name) = written_first(line) {
         return Some(Cow::Borrowed(name));
     }
@@ -92,7 +92,7 @@ impl<'line> serde::Deserialize<'line> for JsonText<'line> {
 
 #[cfg(test)]
 mod tests {
-    use super::package_of_line;
+    use super::find;
 
     #[test]
     fn the_first_name_is_found_anywhere() {
@@ -112,8 +112,8 @@ mod tests {
             (r#"["name","a"]"#, None),
             ("", None),
         ] {
-            assert_eq!(package_of_line(line.as_bytes()).as_deref(), name, "{line}");
+            assert_eq!(find(line.as_bytes()).as_deref(), name, "{line}");
         }
-        assert_eq!(package_of_line(b"{\"name\":\"\xff\"}"), None);
+        assert_eq!(find(b"{\"name\":\"\xff\"}"), None);
     }
 }

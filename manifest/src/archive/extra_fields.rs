@@ -1,6 +1,6 @@
 //! The extra fields of local and central headers, of which few are allowed.
 
-use super::records::Fields;
+use super::zip_records::Fields;
 
 /// The field of zip64: sizes and offsets that do not fit in 32 bits.
 const ZIP64_FIELD: u16 = 0x0001;

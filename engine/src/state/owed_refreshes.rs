@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::ResourceId;
 
-use super::preparation::Prepared;
 use super::record::Applied;
+use super::record_before_change::Prepared;
 use super::{AppliedState, Memory, StateError};
 use crate::graph::{EdgeKind, Graph};
 use crate::resource::ResourceError;

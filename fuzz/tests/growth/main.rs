@@ -15,6 +15,7 @@ mod ecosystems;
 mod packages;
 mod pinning;
 mod registries;
+mod solving;
 
 use std::panic::AssertUnwindSafe;
 use std::process::Command;
@@ -52,6 +53,7 @@ fn shapes() -> Vec<Shape> {
     shapes.extend(packages::shapes());
     shapes.extend(pinning::shapes());
     shapes.extend(registries::shapes());
+    shapes.extend(solving::shapes());
     if let Ok(wanted) = std::env::var("SHAPES") {
         shapes.retain(|shape| shape.name.contains(&wanted));
     }

@@ -1,5 +1,6 @@
 //! Violated class rules and contracts as reasons. Violations of the same shape are reported once.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
@@ -129,14 +130,28 @@ impl Round {
             places.len().is_multiple_of(*length) && later.eq(&places[..places.len() - length])
         };
         let length = (1..places.len()).find(repeats).unwrap_or(places.len());
-        let mut round = Self { start: 0, length };
-        for start in 1..length {
-            let other = Self { start, length };
-            if other.places(cycle).lt(round.places(cycle)) {
-                round = other;
+        // The candidates for the start are compared place by place. Where they differ, the greater one is no start, and
+        // neither are those after it up to the difference: the same ones after the other candidate are less.
+        let place_at = |at: usize| &places[at % length];
+        let (mut one, mut other, mut same) = (0, 1, 0);
+        while one < length && other < length && same < length {
+            match place_at(one + same).cmp(place_at(other + same)) {
+                Ordering::Equal => {
+                    same += 1;
+                    continue;
+                }
+                Ordering::Less => other += same + 1,
+                Ordering::Greater => one += same + 1,
             }
+            if one == other {
+                other += 1;
+            }
+            same = 0;
         }
-        round
+        Self {
+            start: one.min(other),
+            length,
+        }
     }
 
     /// Its places.
@@ -210,17 +225,25 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     let (first, paths) = nogoods.first()?;
     let is_cycle = matches!(first.cause, NogoodCause::Rule(Violation::Cycle(_)));
     let round = is_cycle.then(|| Round::of(paths[0]));
+    let covered: Vec<Vec<CoveredPath<'_, '_>>> = (0..paths.len())
+        .map(|number| {
+            let of_number = nogoods
+                .iter()
+                .map(|(nogood, paths)| CoveredPath::new(problem, nogood, paths[number], is_cycle));
+            of_number.collect()
+        })
+        .collect();
     // The releases at a place of a path, in any of the nogoods.
     let covered_releases = |path: usize, at: usize| -> Vec<ReleaseId> {
         let mut all: BTreeSet<ReleaseId> = BTreeSet::new();
-        for (nogood, paths) in &nogoods {
-            let path = paths[path];
-            let positions: Vec<usize> = match &round {
-                Some(round) => Round::of(path).positions(round, at, path).collect(),
-                None => vec![at],
-            };
-            for at in positions {
-                all.extend(covered_releases(problem, nogood, path, at));
+        for covered in &covered[path] {
+            match (&round, &covered.round) {
+                (Some(round), Some(own)) => {
+                    for at in own.positions(round, at, covered.path) {
+                        all.extend(covered.releases(at));
+                    }
+                }
+                _ => all.extend(covered.releases(at)),
             }
         }
         all.into_iter().collect()
@@ -265,47 +288,86 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     ))
 }
 
-/// The releases that a nogood covers at a place of a path.
-fn covered_releases(
-    problem: &Problem<'_>,
-    nogood: &Nogood,
-    path: &[ClassAt],
-    at: usize,
-) -> Vec<ReleaseId> {
-    let universe = &*problem.universe;
-    let is_cycle = matches!(nogood.cause, NogoodCause::Rule(Violation::Cycle(_)));
-    let release = path[at].release;
-    let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
-    let term = if problem.is_split(release.package) {
-        // The last class of a cycle precedes the first.
-        let last = path[at..].iter().rev().filter(|_| is_cycle);
-        let mut before = path[..at].iter().rev().chain(last);
-        let by = before.find(|class| class.release != release);
-        let by = by.map(|class| class.release);
-        (nogood.terms.iter()).find_map(|(variable, releases)| match variable {
-            Variable::Binding(owner, number) if Some(*owner) == by => {
-                let stated = &universe.known_details(*owner).requirements[*number as usize];
-                let allowed = || releases.intersection(&universe.allowed(stated));
-                (stated.package == release.package).then(allowed)
+/// A path of a nogood, prepared so that a place of it is looked at in the same time however long it is.
+struct CoveredPath<'problem, 'universe> {
+    problem: &'problem Problem<'universe>,
+    path: &'problem [ClassAt],
+    /// The round of a cycle.
+    round: Option<Round>,
+    /// For each place, the last release before it that is another one.
+    entered_from: Vec<Option<ReleaseId>>,
+    packages: FxHashMap<PackageId, &'problem PositionSet>,
+    bindings: FxHashMap<ReleaseId, Vec<(u32, &'problem PositionSet)>>,
+}
+
+impl<'problem, 'universe> CoveredPath<'problem, 'universe> {
+    fn new(
+        problem: &'problem Problem<'universe>,
+        nogood: &'problem Nogood,
+        path: &'problem [ClassAt],
+        is_cycle: bool,
+    ) -> Self {
+        let mut covered = Self {
+            problem,
+            path,
+            round: is_cycle.then(|| Round::of(path)),
+            entered_from: vec![None; path.len()],
+            packages: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+        };
+        for (variable, releases) in &nogood.terms {
+            match variable {
+                Variable::Package(package) => {
+                    covered.packages.insert(*package, releases);
+                }
+                Variable::Binding(owner, number) => {
+                    let bindings = covered.bindings.entry(*owner).or_default();
+                    bindings.push((*number, releases));
+                }
+                Variable::Release(_) => {}
             }
-            _ => None,
-        })
-    } else if nogood.terms.iter().any(is_bound) {
-        // A binding belongs to this release only.
-        None
-    } else {
-        let package = Variable::Package(release.package);
-        let mut terms = nogood.terms.iter();
-        let term = terms.find(|(variable, _)| *variable == package);
-        term.map(|(_, releases)| releases.clone())
-    };
-    match term {
-        Some(releases) if releases.contains(release.index) => {
-            let mut all = candidates(universe, release.package);
-            all.retain(|release| releases.contains(release.index));
-            all
         }
-        _ => vec![release],
+        // The last class of a cycle precedes the first: the second walk knows what precedes the first release.
+        let walks = if is_cycle { 2 } else { 1 };
+        let (mut last, mut from) = (None, None);
+        for (at, class) in (0..walks).flat_map(|_| path.iter().enumerate()) {
+            if last != Some(class.release) {
+                from = last.replace(class.release);
+            }
+            covered.entered_from[at] = from;
+        }
+        covered
+    }
+
+    /// The releases that the nogood covers at a place.
+    fn releases(&self, at: usize) -> Vec<ReleaseId> {
+        let universe = &*self.problem.universe;
+        let release = self.path[at].release;
+        let of = |release: ReleaseId| self.bindings.get(&release).into_iter().flatten();
+        let term = if self.problem.is_split(release.package) {
+            let by = self.entered_from[at];
+            by.and_then(|by| {
+                of(by).find_map(|(number, releases)| {
+                    let stated = &universe.known_details(by).requirements[*number as usize];
+                    let allowed = || releases.intersection(&universe.allowed(stated));
+                    (stated.package == release.package).then(allowed)
+                })
+            })
+        } else if of(release).next().is_some() {
+            // A binding belongs to this release only.
+            None
+        } else {
+            let term = self.packages.get(&release.package);
+            term.map(|releases| (*releases).clone())
+        };
+        match term {
+            Some(releases) if releases.contains(release.index) => {
+                let mut all = candidates(universe, release.package);
+                all.retain(|release| releases.contains(release.index));
+                all
+            }
+            _ => vec![release],
+        }
     }
 }
 

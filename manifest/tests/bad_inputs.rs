@@ -265,6 +265,16 @@ fn lockfiles() {
         format!("{head}{package}  other: 1\ncomplete: true\n"),
         format!("{head}{package}- name: a.B\n  version: 1.0.0\n  source: x\ncomplete: true\n"),
         format!("{head}{package}<<<<<<< HEAD\ncomplete: true\n"),
+        // The lines of both sides of a merge.
+        format!("{head}{package}  version: 1.1.0\n  source: x\ncomplete: true\n"),
+        format!("{head}packages:\n- name: a.B\n- name: a.C\n  version: 1.0.0\ncomplete: true\n"),
+        format!(
+            "{head}{package}  requires:\n    a.C: 1.0.0\n    a.C: 1.1.0\ncomplete: true\n"
+        ),
+        format!(
+            "{head}roots:\n- name: a\n  requires:\n    b:\n      spec: \"1\"\n      version: 1.0.0\n      version: 1.1.0\n"
+        ),
+        format!("{head}{package}packages:\n- name: a.C\ncomplete: true\n"),
         "\u{0}\u{0}\u{0}".to_owned(),
         "{\"lock\": 1}".to_owned(),
     ]

@@ -34,12 +34,7 @@ pub(super) fn read(
     };
     if let Some(marker) = merge_marker::first(&source) {
         return Parsed::failed(
-            Diagnostic::error(
-                Code::LockConflict,
-                "the lockfile contains merge conflict markers",
-            )
-            .at(marker)
-            .hint("`pkgres lock` resolves it and prefers the releases of both sides"),
+            unresolved_merge("the lockfile contains merge conflict markers".to_owned()).at(marker),
         );
     }
     let mut reader = LockReader {
@@ -89,6 +84,28 @@ impl<'text> Lines<'text> {
                 return;
             }
         }
+    }
+}
+
+/// A line with a key.
+struct KeyLine<'text> {
+    key: &'text str,
+    column: usize,
+    /// Whether the line begins an item of a list.
+    is_item: bool,
+}
+
+impl<'text> KeyLine<'text> {
+    fn of(line: &'text str) -> Option<Self> {
+        let content = line.trim_start_matches(' ');
+        let item = content.strip_prefix("- ");
+        let content = item.unwrap_or(content);
+        let (key, _) = content.split_once(':')?;
+        Some(Self {
+            key,
+            column: line.len() - content.len(),
+            is_item: item.is_some(),
+        })
     }
 }
 
@@ -144,12 +161,37 @@ impl<'source> LockReader<'source> {
     }
 
     fn missing(&self, prefix: &str) -> Diagnostic {
+        if let Some(key) = self.repeated_key() {
+            let key = Escaped::shortened(key);
+            return unresolved_merge(format!("the key `{key}` appears twice")).at(self.location());
+        }
         let what = prefix.trim();
         let message = match self.lines.current() {
             Some(_) => format!("expected `{what}`"),
             None => format!("the file is incomplete: it ends where `{what}` was expected"),
         };
         unreadable(message).at(self.location())
+    }
+
+    /// The key of the current line, if its block already has it: a merge that keeps the lines of both sides leaves
+    /// such blocks.
+    fn repeated_key(&self) -> Option<&'source str> {
+        let (line, start) = self.lines.current()?;
+        let current = KeyLine::of(line)?;
+        let before = self.lines.text[..start].lines().rev();
+        for line in before.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let line = KeyLine::of(line)?;
+            if line.column > current.column && !current.is_item {
+                continue;
+            }
+            if line.column == current.column && line.key == current.key {
+                return (line.is_item == current.is_item).then_some(current.key);
+            }
+            if line.column < current.column || line.is_item || current.is_item {
+                return None;
+            }
+        }
+        None
     }
 
     /// Reads a value from the rest of the current line after `prefix`.
@@ -453,6 +495,12 @@ impl<'source> LockReader<'source> {
     }
 }
 
+/// The error about a lockfile with the lines of both sides of a merge.
+fn unresolved_merge(message: String) -> Diagnostic {
+    Diagnostic::error(Code::LockConflict, message)
+        .hint("`pkgres lock` resolves it and prefers the releases of both sides")
+}
+
 /// Checks that an item comes after all before it: a lockfile is sorted, so that there is one spelling for every content.
 fn ascending<'item, T: Ord + 'item>(
     before: impl IntoIterator<Item = &'item T, IntoIter: DoubleEndedIterator>,
@@ -461,12 +509,12 @@ fn ascending<'item, T: Ord + 'item>(
     location: &Location,
 ) -> Read<()> {
     let last = before.into_iter().next_back();
-    let message = match last.map(|last| last.cmp(next)) {
+    let error = match last.map(|last| last.cmp(next)) {
         None | Some(std::cmp::Ordering::Less) => return Ok(()),
-        Some(std::cmp::Ordering::Equal) => format!("{shown} appears twice"),
-        Some(std::cmp::Ordering::Greater) => format!("{shown} is out of order"),
+        Some(std::cmp::Ordering::Equal) => unresolved_merge(format!("{shown} appears twice")),
+        Some(std::cmp::Ordering::Greater) => unreadable(format!("{shown} is out of order")),
     };
-    Err(Box::new(unreadable(message).at(location.clone())))
+    Err(Box::new(error.at(location.clone())))
 }
 
 /// The reader of names of packages, and of roots that are files.

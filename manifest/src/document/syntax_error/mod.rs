@@ -29,7 +29,8 @@ pub(super) fn cause(
         line: Line::at(text, offset),
         column: offset - Line::at(text, offset).start,
     };
-    place.tab(kind).or_else(|| match kind {
+    let is_named = place.carriage_return().or_else(|| place.tab(kind));
+    is_named.or_else(|| match kind {
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::InvalidQuotedScalarIndent
         | ErrorKind::DocumentIndicatorInQuotedScalar => place.open_quote(),
@@ -171,6 +172,24 @@ impl<'source> Place<'source> {
             start: start.min(end),
             end,
         }
+    }
+
+    /// The carriage return before the place that ends a line for YAML, but not for most editors. Some old files have
+    /// no other line ends.
+    fn carriage_return(&self) -> Option<Diagnostic> {
+        if !self.source.text().contains('\n') {
+            return None;
+        }
+        let before = self.line.text.get(..self.column)?;
+        let start = self.line.start + before.rfind('\r')?;
+        let end = start + 1;
+        Some(
+            self.error(
+                "a carriage return without a line feed ends the line",
+                Span { start, end },
+            )
+            .hint("remove it, or write a line feed after it"),
+        )
     }
 
     /// The tab that the parser rejects, on this line or the next one.

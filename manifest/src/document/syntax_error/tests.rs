@@ -31,6 +31,14 @@ fn tabs() {
 }
 
 #[test]
+fn carriage_returns() {
+    let message = "a carriage return without a line feed ends the line";
+    let hint = "remove it, or write a line feed after it";
+    check("a: 1\nb: x\ry\nc: 2\n", message, "\r", hint);
+    check("a: 1\r\nb: x\r  y: z\r\nc: 2\r\n", message, "\r", hint);
+}
+
+#[test]
 fn quotes() {
     let message = "a quote is not closed";
     check("a: \"b\nc: d\n", message, "\"", "write \"b\"");

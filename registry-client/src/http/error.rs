@@ -54,6 +54,11 @@ pub(super) const OFFLINE_HINT: &str = "`--offline` uses only what is in the cach
 /// The hint for a registry that failed, and whose answer no cache has.
 pub(super) const LATER_HINT: &str = "try again later, or ask the operator of the registry";
 
+/// The hint for a server whose answers are not those of a registry.
+pub(super) fn address_hint(address: &str) -> String {
+    format!("check that {address} is the address of a registry, or ask its operator")
+}
+
 /// What is wrong with a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CertificateProblem {
@@ -241,6 +246,8 @@ impl RequestError {
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
+            ErrorKind::Malformed if may_be_done => finding,
+            ErrorKind::Malformed => finding.hint(address_hint(address)),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
                 "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
@@ -342,6 +349,22 @@ mod tests {
         let (message, hints) = shown("GET https://example.org/v1");
         assert!(message.contains("cannot be read"), "{message}");
         assert_eq!(hints, [OFFLINE_HINT]);
+    }
+
+    #[test]
+    fn a_server_that_is_no_registry_has_a_hint_about_its_address() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let failed = RequestError {
+            error: AttemptError::new(ErrorKind::Malformed, "it redirects more than 3 times"),
+            attempts: 1,
+            request: "GET https://example.org/v1".to_owned(),
+            creates: false,
+        };
+        let error = failed.to_error(&registry, "https://example.org/");
+        assert_eq!(
+            error.to_diagnostic().hints,
+            ["check that https://example.org/ is the address of a registry, or ask its operator"]
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
 use super::error::{
-    AttemptError, CertificateProblem, ErrorKind, RequestError, causes, is_without_tls,
+    AttemptError, CertificateProblem, ErrorKind, RequestError, address_hint, causes, is_without_tls,
 };
 use super::network_limits::Usage;
 use super::options::HttpOptions;
@@ -90,10 +90,12 @@ impl Transport {
     }
 
     pub(super) fn unreachable(&self, reason: impl Into<String>) -> RegistryError {
-        RegistryError::Unreachable {
+        let error = RegistryError::Unreachable {
             registry: self.name.clone(),
             reason: reason.into(),
-        }
+        };
+        let finding = error.to_diagnostic();
+        finding.hint(address_hint(&self.shown_address)).into()
     }
 
     /// The error of a run that may use the cache only, which lacks something.

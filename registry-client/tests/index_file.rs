@@ -156,6 +156,40 @@ fn a_version_with_two_contents_is_left_out() {
     }
 }
 
+/// A line that cannot be read hides its version alone, whatever else is said of the version.
+#[test]
+fn a_line_that_cannot_be_read_hides_its_version() {
+    let mut limits = Limits::default();
+    limits.index_line_bytes = 60;
+    let file = file(&[
+        r#"{"name":"a.A","version":"1.0.0"}"#,
+        r#"{"name":"a.A","version":"1.1.0"}"#,
+        r#"{"name":"a.A","version":"1.1","require":7}"#,
+        r#"{"name":"b.B","version":"1.1.0"}"#,
+        r#"{"name":"a.A","version":"1.2.0","classes""#,
+        r#"{"name":"a.A","version":"1.2.0+b"}"#,
+        r#"{"name":"a.A","version":"1.3.0","x":"......................"}"#,
+        r#"{"name":"a.A","version":"1.3.0"}"#,
+        r#"{"name":"a.A","version":"1.4.0"}"#,
+    ]);
+    let registry = open(&file, &limits).expect("the other lines are an index");
+    for is_first in [true, false] {
+        let found = versions(&registry, "a.A");
+        assert_eq!(found, Ok(Some(listed(&["1.0.0", "1.4.0"]))));
+        let findings = registry.take_findings();
+        let texts = findings.iter().map(placed);
+        let texts: Vec<String> = texts.filter(|text| text.contains("twice")).collect();
+        let why = "appears twice, and one of its lines cannot be read, so that it is not used";
+        let expected = [
+            format!("a.A 1.1.0 {why} @2:1 @3:1"),
+            format!("a.A 1.2.0+b {why} @6:1 @5:1"),
+            format!("a.A 1.3.0 {why} @8:1 @7:1"),
+        ];
+        assert_eq!(texts, if is_first { &expected[..] } else { &[] });
+    }
+    assert_eq!(versions(&registry, "b.B"), Ok(Some(listed(&["1.1.0"]))));
+}
+
 #[test]
 fn a_line_without_a_package_is_left_out() {
     for (line, message) in [

@@ -229,6 +229,18 @@ impl IndexRecord {
         package_of_line::find(line)
     }
 
+    /// Returns the version in a line as it is written, also if the line is no record otherwise.
+    ///
+    /// ```
+    /// use pkgres_manifest::IndexRecord;
+    ///
+    /// let line = br#"{"name":"org.acme.Web","version":"1.2.0","require":1}"#;
+    /// assert_eq!(IndexRecord::version_of_line(line).as_deref(), Some("1.2.0"));
+    /// ```
+    pub fn version_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+        package_of_line::version_of_line(line)
+    }
+
     /// Returns the record as one line, without a line feed.
     pub fn to_line(&self) -> String {
         self.ecosystem.write_record(self)

@@ -21,9 +21,22 @@ pub(super) fn find(line: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(name) = written_first(line) {
         return Some(Cow::Borrowed(name));
     }
+    text_of_key(line, Key::Name)
+}
+
+/// The version in a line, which may be no record otherwise. It is not checked to be a version.
+pub(super) fn version_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+    text_of_key(line, Key::Version)
+}
+
+/// The text of a key of a line.
+fn text_of_key(line: &[u8], key: Key) -> Option<Cow<'_, str>> {
     let mut found = None;
-    let visitor = NameVisitor { found: &mut found };
-    // Errors after the name are reported when the line is read.
+    let visitor = TextOfKey {
+        key,
+        found: &mut found,
+    };
+    // Errors after the text are reported when the line is read.
     let _ = serde_json::Deserializer::from_slice(line).deserialize_map(visitor);
     found
 }
@@ -38,28 +51,29 @@ fn written_first(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(name).ok()
 }
 
-/// Finds the first key `name` of an object, and stops there.
-struct NameVisitor<'found, 'line> {
+/// Finds a key of an object, and stops there.
+struct TextOfKey<'found, 'line> {
+    key: Key,
     found: &'found mut Option<Cow<'line, str>>,
 }
 
-impl<'line> Visitor<'line> for NameVisitor<'_, 'line> {
+impl<'line> Visitor<'line> for TextOfKey<'_, 'line> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object with `name`")
+        write!(formatter, "an object with `{}`", self.key.as_str())
     }
 
     fn visit_map<A: MapAccess<'line>>(self, mut access: A) -> Result<(), A::Error> {
         while let Some(JsonText(key)) = access.next_key()? {
-            if key == Key::Name.as_str() {
-                let JsonText(name) = access.next_value()?;
-                *self.found = Some(name);
+            if key == self.key.as_str() {
+                let JsonText(text) = access.next_value()?;
+                *self.found = Some(text);
                 return Ok(());
             }
             access.next_value::<IgnoredAny>()?;
         }
-        Err(A::Error::missing_field(Key::Name.as_str()))
+        Err(A::Error::missing_field(self.key.as_str()))
     }
 }
 

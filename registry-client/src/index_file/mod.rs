@@ -5,8 +5,8 @@
 //! **Idea.** Opening an index scans it once for the positions of the lines of each package, reading no more of a line
 //! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory
 //! holds names and positions, however large the file is. A line that cannot be read is left out, with a warning that
-//! has file, line and column, when its package is needed, or at once if the line does not name its package. So are lines
-//! of one version with different content, for either could be the right one. Only a line that is too long, and a file
+//! has file, line and column, when its package is needed, or at once if the line does not name its package; it hides the other
+//! lines of its version. So are lines of one version with different content, for either could be the right one. Only a line that is too long, and a file
 //! without any record, are errors of the whole index.
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
@@ -24,7 +24,7 @@ mod lines;
 mod provided;
 mod records;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -85,6 +85,8 @@ pub struct IndexFileRegistry {
 struct Skipped {
     /// The numbers of lines.
     lines: BTreeSet<usize>,
+    /// The versions that lines which cannot be read are about, by package, with the number of the first such line.
+    hidden: BTreeMap<(String, String), usize>,
     /// The packages that have records of other ecosystems alone.
     packages: BTreeSet<PackageName>,
     /// The warnings that were not taken yet.
@@ -265,6 +267,7 @@ impl IndexFileRegistry {
                         return Err(error.into());
                     };
                     self.skip_line(number, &error);
+                    self.hide_version(package.as_str(), head, number);
                     first_error.get_or_insert(error);
                     // The package keeps its name, also if nothing else is known of it.
                     found.begin(package, 0, number);

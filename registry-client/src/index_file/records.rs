@@ -100,6 +100,7 @@ impl IndexFileRegistry {
         let Some(mut records) = self.all_records_of(package)? else {
             return Ok(None);
         };
+        self.leave_out_hidden(package, &mut records);
         if let Some(ecosystem) = self.ecosystem {
             let first = records.first().cloned();
             records.retain(|(record, _)| record.ecosystem.id() == ecosystem);
@@ -150,7 +151,10 @@ impl IndexFileRegistry {
                         Ok(_) => {
                             return Err(self.read_error(&"the file changed while it was in use"));
                         }
-                        Err(error) => self.skip_line(number, &error),
+                        Err(error) => {
+                            self.skip_line(number, &error);
+                            self.hide_version(package, line, number);
+                        }
                     }
                 }
                 rest = after;
@@ -159,6 +163,45 @@ impl IndexFileRegistry {
             }
         }
         Ok(Some(records))
+    }
+
+    /// Remembers that a line which cannot be read hides a version.
+    pub(super) fn hide_version(&self, package: &str, line: &[u8], number: usize) {
+        if let Some(version) = IndexRecord::version_of_line(line) {
+            let version = plain_version(&version);
+            let key = (package.to_owned(), version);
+            lock(&self.skipped).hidden.entry(key).or_insert(number);
+        }
+    }
+
+    /// Leaves out the records of versions that a line hides, each with a warning: nobody knows which line is right.
+    fn leave_out_hidden(&self, package: &str, records: &mut Vec<(IndexRecord, Run)>) {
+        let hides = |record: &IndexRecord| {
+            let skipped = lock(&self.skipped);
+            if skipped.hidden.is_empty() {
+                return None;
+            }
+            let key = (
+                package.to_owned(),
+                plain_version(&record.version.to_string()),
+            );
+            skipped.hidden.get(&key).copied()
+        };
+        records.retain(|(record, line)| {
+            let Some(number) = hides(record) else {
+                return true;
+            };
+            // The line is read from the file while the lock is not held.
+            if lock(&self.skipped).lines.insert(line.first_line) {
+                let release = format!("{} {}", record.name, record.version);
+                let finding = Diagnostic::warning(Code::DuplicateRelease, hidden(&release))
+                    .label(self.whole_line(*line), "not used")
+                    .label(self.location(number, "", Span::default()), "cannot be read")
+                    .hint("correct the line that cannot be read, or remove it");
+                lock(&self.skipped).findings.push(finding);
+            }
+            false
+        });
     }
 
     /// The record of a version with one of some digests, if the version is left out because it has two contents.
@@ -191,6 +234,10 @@ impl IndexFileRegistry {
         if let Some(other) = records.iter().find(|(record, _)| *record != used.0) {
             self.tell_locked(used, other);
         }
+        // What is said of the line that cannot be read remains.
+        let release = format!("{} {}", used.0.name, used.0.version);
+        let warning = hidden(&release);
+        (lock(&self.skipped).findings).retain(|finding| finding.message != warning);
         Ok(Some(used.0.clone()))
     }
 
@@ -280,6 +327,23 @@ impl IndexFileRegistry {
         // A name may be written with escapes.
         Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
     }
+}
+
+/// The text of a version without build metadata, padded if it is short.
+fn plain_version(text: &str) -> String {
+    match Version::parse(text) {
+        Ok(version) => {
+            let text = version.to_string();
+            let end = text.find('+').unwrap_or(text.len());
+            text[..end].to_owned()
+        }
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// The message about a release with a line that can be read and one that cannot.
+fn hidden(release: &str) -> String {
+    format!("{release} appears twice, and one of its lines cannot be read, so that it is not used")
 }
 
 /// The message about a release with two contents.

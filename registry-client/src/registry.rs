@@ -532,6 +532,12 @@ pub trait Registry: Send + Sync {
         Vec::new()
     }
 
+    /// The part of the registry that could not be read, if packages of any name may be there: names that the registry does
+    /// not have are not looked up in the registries after it.
+    fn unread_part(&self) -> Option<RegistryError> {
+        None
+    }
+
     /// Findings about a registry that can be used all the same, such as packages that cannot be read. Each is
     /// returned once.
     fn take_findings(&self) -> Vec<Diagnostic> {

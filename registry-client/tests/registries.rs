@@ -13,8 +13,8 @@ use pkgres_manifest::{
     ArtifactDigest, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, write_archive,
 };
 use pkgres_registry_client::{
-    Artifact, DirectoryRegistry, IndexFileRegistry, PackageFolder, Registry, RegistryError,
-    RegistrySet,
+    Artifact, DirectoryRegistry, IndexFileRegistry, Namespace, PackageFolder, Registry,
+    RegistryError, RegistrySet,
 };
 use pkgres_resolver::Supply;
 
@@ -320,6 +320,59 @@ fn a_package_that_cannot_be_read_keeps_its_name() {
         assert_eq!(registry.unreadable(&name).len(), 1, "{name}");
     }
     assert_eq!(registry.take_findings().len(), files.len());
+}
+
+/// Adds a folder whose path is too long to be opened, below a folder `deep`.
+fn add_unread_folder(folder: &Path) {
+    let name = "x".repeat(200);
+    let script = format!(
+        "mkdir deep && cd -P deep && for at in $(seq 25); do mkdir {name} && cd -P {name} || exit 1; done"
+    );
+    let made = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(folder)
+        .status();
+    assert!(made.expect("there is a shell").success());
+}
+
+/// A folder that cannot be read is left out, but may have any package: names are not left to other registries.
+#[test]
+fn a_folder_that_cannot_be_read_is_left_out() {
+    let [folder, other] = [(); 2].map(|()| tempfile::tempdir().expect("a temporary folder"));
+    add_package(&folder.path().join("db"), "acme.Db", "1.0.0", "");
+    add_package(&other.path().join("web"), "acme.Web", "1.0.0", "");
+    add_unread_folder(folder.path());
+    let registry = directory(folder.path());
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0"]);
+    assert!(versions(&registry, "acme.Web").is_empty());
+    let findings = registry.take_findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(!findings[0].is_error() && findings[0].message.contains("/deep/xxx"));
+
+    let names = ["acme.Db", "acme.Web", "acme.Unknown"].map(name);
+    let is_found = |registries: &RegistrySet, names: &[PackageName]| {
+        let supplies = registries
+            .supply(names)
+            .map_err(|error| error.to_string())?;
+        Ok::<Vec<bool>, String>(supplies.iter().map(|one| *one != Supply::Unknown).collect())
+    };
+    let alone = RegistrySet::new(vec![Box::new(registry)]);
+    assert_eq!(is_found(&alone, &names), Ok(vec![true, false, false]));
+    let second = RegistryName::parse("second").expect("a registry name");
+    let other = || {
+        let options = ReadOptions::default();
+        let registry = DirectoryRegistry::open(second.clone(), other.path(), &options);
+        Box::new(registry.expect("the folder is there"))
+    };
+    let mut both = RegistrySet::new(vec![Box::new(directory(folder.path())), other()]);
+    assert_eq!(is_found(&both, &names[..1]), Ok(vec![true]));
+    let error = is_found(&both, &names).expect_err("the folder may have it");
+    assert!(error.contains("/deep/xxx"), "{error}");
+    let namespace = Namespace::parse("acme.Web").expect("a namespace");
+    both.bind(namespace, second.clone());
+    assert_eq!(is_found(&both, &names[..2]), Ok(vec![true, true]));
+    let before = RegistrySet::new(vec![other(), Box::new(directory(folder.path()))]);
+    assert_eq!(is_found(&before, &names), Ok(vec![true, true, false]));
 }
 
 #[test]

@@ -23,6 +23,7 @@ use pkgres_manifest::{
 
 use crate::package_folder::PackageFolder;
 use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
+use crate::registry_title::titled;
 use crate::threads::lock;
 use releases::{ReleaseFile, Releases};
 
@@ -35,6 +36,8 @@ pub struct DirectoryRegistry {
     findings: Mutex<Vec<Diagnostic>>,
     /// The paths of packages that cannot be read, by the names that their manifests have.
     unreadable: Mutex<BTreeMap<String, BTreeSet<PathBuf>>>,
+    /// The first folder that could not be searched, with the reason.
+    unread: Option<(PathBuf, String)>,
     /// The paths of the releases whose records were read.
     artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
     /// Set once all packages were read to find an artifact.
@@ -77,8 +80,8 @@ impl DirectoryRegistry {
     ///
     /// # Errors
     ///
-    /// The folder, or one in it, cannot be read. Packages that cannot be read are [findings](Registry::take_findings).
-    /// Folders that are removed while the registry is read are skipped.
+    /// The folder cannot be read. Folders and packages in it that cannot be read are
+    /// [findings](Registry::take_findings). Folders that are removed while the registry is read are skipped.
     pub fn open(
         name: RegistryName,
         folder: &Path,
@@ -90,6 +93,7 @@ impl DirectoryRegistry {
             packages: BTreeMap::new(),
             findings: Mutex::new(Vec::new()),
             unreadable: Mutex::new(BTreeMap::new()),
+            unread: None,
             artifacts: Mutex::new(BTreeMap::new()),
             all_read: OnceLock::new(),
             releases: Releases::default(),
@@ -115,6 +119,10 @@ impl DirectoryRegistry {
                 match fs::read_dir(&folder).and_then(Iterator::collect) {
                     Ok(entries) => entries,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) if folder != top => {
+                        registry.tell_unread(&folder, &error);
+                        continue;
+                    }
                     Err(error) => return Err(registry.unreachable(&folder, &error)),
                 };
             entries.sort_by_key(fs::DirEntry::file_name);
@@ -137,7 +145,7 @@ impl DirectoryRegistry {
                     continue;
                 }
                 if kind.is_symlink() {
-                    registry.tell_link(&path);
+                    registry.tell_link(&path, top);
                 } else if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file() && is_zip(&path) {
@@ -181,8 +189,29 @@ impl DirectoryRegistry {
         }
     }
 
-    /// Reports a link to what would otherwise be looked at.
-    fn tell_link(&self, path: &Path) {
+    /// Reports a folder that cannot be searched. What is in it is unknown.
+    fn tell_unread(&mut self, folder: &Path, error: &io::Error) {
+        let message = format!(
+            "{} cannot be read, so that packages in it are not found: {error}",
+            Escaped::path(folder)
+        );
+        let finding = Diagnostic::warning(Code::BrokenPackage, message).hint(
+            "move it elsewhere, or name a folder without it as the registry; folders whose names begin with `.` are not \
+             searched",
+        );
+        lock(&self.findings).push(finding);
+        let unread = (folder.to_owned(), error.to_string());
+        self.unread.get_or_insert(unread);
+    }
+
+    /// Reports a link to what would otherwise be looked at, and is not below the folder of the registry itself.
+    fn tell_link(&self, path: &Path, top: &Path) {
+        let is_inside = fs::canonicalize(path)
+            .and_then(|target| Ok(target.starts_with(fs::canonicalize(top)?)))
+            .unwrap_or(false);
+        if is_inside {
+            return;
+        }
         let is_package = match fs::metadata(path) {
             Ok(target) if target.is_dir() => has_packages(path),
             Ok(target) => target.is_file() && is_zip(path),
@@ -613,6 +642,21 @@ impl Registry for DirectoryRegistry {
                 Ok(Some(Artifact::Folder(folder)))
             }
         }
+    }
+
+    fn unread_part(&self) -> Option<RegistryError> {
+        let (folder, reason) = self.unread.as_ref()?;
+        let message = format!(
+            "{} cannot be read, and may have the packages that are looked up in other registries: {}: {reason}",
+            titled(&self.name),
+            Escaped::path(folder)
+        );
+        Some(
+            Diagnostic::error(Code::RegistryUnreachable, message)
+                .hint("move it elsewhere, or name a folder without it as the registry")
+                .hint("`namespaces` in pkgres.toml bind the names of packages to one registry")
+                .into(),
+        )
     }
 
     fn take_findings(&self) -> Vec<Diagnostic> {

@@ -108,6 +108,12 @@ impl RegistrySet {
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 
+    /// Whether a package may be looked up in one of some registries.
+    fn any_may_have(&self, registries: &[Box<dyn Registry>], name: &PackageName) -> bool {
+        let mut registries = registries.iter();
+        registries.any(|registry| self.may_have(registry.as_ref(), name))
+    }
+
     /// The registries, in order of preference.
     fn registries(&self) -> impl Iterator<Item = &dyn Registry> {
         self.registries.iter().map(AsRef::as_ref)
@@ -146,11 +152,13 @@ impl RegistrySet {
     ) -> Result<Vec<Supply>, RegistryError> {
         let mut supplies = vec![Supply::Unknown; names.len()];
         let mut open: Vec<usize> = (0..names.len()).collect();
-        for registry in &self.registries {
+        for (position, registry) in self.registries.iter().enumerate() {
             if open.is_empty() {
                 break;
             }
             let may_have = |at: &usize| self.may_have(registry.as_ref(), &names[*at]);
+            let after = &self.registries[position + 1..];
+            let may_be_after = |at: &usize| self.any_may_have(after, &names[*at]);
             let names: Vec<PackageName> = open
                 .iter()
                 .filter(|at| may_have(at))
@@ -170,6 +178,11 @@ impl RegistrySet {
                     None => true,
                 },
             );
+            if let Some(error) = registry.unread_part()
+                && open.iter().any(|at| may_have(at) && may_be_after(at))
+            {
+                return Err(error);
+            }
         }
         for at in open {
             if let Some(records) = self.built_in.get(&names[at]) {

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// How many bytes are shown before a position in a very long line.
 const WINDOW_BYTES: usize = 60;
 
+/// What stands for the parts of a very long line that are not shown.
+const CUT: &str = "...";
+
 /// A finding as text: the message, the source lines, and hints.
 pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
     if finding.labels.is_empty() {
@@ -160,11 +163,16 @@ impl Window {
         let until = from + text[from..end].trim_end_matches('\r').len();
         let until = until.max(span.start);
         let stop = span.end.clamp(span.start, until);
+        let is_cut = from > 0 && !text[..from].ends_with('\n');
+        let continues = newline.is_none() && far < text.len();
+        let before = if is_cut { CUT } else { "" };
+        let after = if continues { CUT } else { "" };
+        let shift = |at: usize| at - from + before.len();
         Self {
-            text: neutral(&text[from..until]),
+            text: format!("{before}{}{after}", neutral(&text[from..until])),
             line: location.position().line,
-            span: (span.start - from, stop - from),
-            is_cut: from > 0 && !text[..from].ends_with('\n'),
+            span: (shift(span.start), shift(stop)),
+            is_cut,
         }
     }
 }

@@ -95,7 +95,12 @@ const FETCHING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity];
 /// An exit code, and its meaning for a command.
 type Meaning = (Exit, &'static str);
 
-const NO_LOCKFILE: Meaning = (Failed, "there is no lockfile");
+const NO_LOCKFILE: Meaning = (
+    Failed,
+    "there is no lockfile, or it lacks a digest that the registry has",
+);
+
+const UNKNOWN: Meaning = (Failed, "the registry has no such package");
 
 const NOT_OPENED: Meaning = (Registry, "the registry cannot be opened, or cannot listen");
 
@@ -271,9 +276,9 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("login", &[Done, Usage, Registry], &[]),
     ("logout", PLAIN, &[]),
     ("whoami", &[Done, Usage, Registry], &[]),
-    ("owner list", &[Done, Usage, Registry], &[]),
-    ("owner add", &[Done, Usage, Registry], &[]),
-    ("owner remove", &[Done, Usage, Registry], &[]),
+    ("owner list", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
+    ("owner add", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
+    ("owner remove", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
     ("token create", &[Done, Usage, Registry], &[]),
     ("token list", &[Done, Usage, Registry], &[]),
     ("token revoke", &[Done, Usage, Registry], &[]),

@@ -27,6 +27,15 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 
+/// The package that a path names: a manifest stands for its folder.
+pub(crate) fn package_of(path: &Path) -> PathBuf {
+    if path.is_file() && path.file_name() == Some(MANIFEST_FILE.as_ref()) {
+        folder_of(path)
+    } else {
+        path.to_owned()
+    }
+}
+
 /// The manifest of a path that names a package folder or a manifest.
 pub(crate) fn manifest_at(path: &Path) -> PathBuf {
     if is_folder(path) {

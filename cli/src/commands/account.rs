@@ -109,7 +109,7 @@ fn owners(registry: &HttpRegistry, name: &PackageName) -> Result<Owners> {
                 registry.address(),
                 last_part(name)
             ))],
-            exit: Exit::Registry,
+            exit: Exit::Failed,
         }
     })
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, RegistryName, ReleaseSource, Version};
-use pkgres_registry_client::{ReceivedArtifact, WantedArtifact};
+use pkgres_registry_client::{ReceivedArtifact, RegistrySet, WantedArtifact};
+use pkgres_resolver::Supply;
 
 use crate::args::LockedArgs;
 use crate::context::Context;
@@ -96,6 +97,7 @@ pub(super) fn fetch_locked(
     let registries = context.registries.open(&configured, &options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
+    let mut undigested = Vec::new();
     let mut hosted = 0;
     for ((name, version), locked) in &lock.packages {
         match (&locked.source, &locked.digest) {
@@ -109,9 +111,15 @@ pub(super) fn fetch_locked(
             }
             // The host comes with it: there is nothing to fetch.
             (ReleaseSource::Host, None) => hosted += 1,
-            _ => without_digest.push(format!("{name} {version}")),
+            (source, _) => {
+                without_digest.push(format!("{name} {version}"));
+                if let ReleaseSource::Registry(_) = source {
+                    undigested.push((name, version));
+                }
+            }
         }
     }
+    require_digests(&undigested, &registries, context)?;
     let release = |at: usize| {
         let (_, artifact) = &wanted[at];
         format!("{} {}", artifact.package, artifact.version)
@@ -163,6 +171,45 @@ pub(super) fn fetch_locked(
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
         without_digest,
+    })
+}
+
+/// Fails if a registry has a digest of a release that is locked without one: nothing would be verified. What cannot be
+/// asked is left to other checks.
+fn require_digests(
+    locked: &[(&PackageName, &Version)],
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<()> {
+    let names: BTreeSet<&PackageName> = locked.iter().map(|(name, _)| *name).collect();
+    let names: Vec<PackageName> = names.into_iter().cloned().collect();
+    let supplies = registries.supply(&names).unwrap_or_default();
+    let records = supplies.iter().flat_map(|supply| match supply {
+        Supply::Releases { records, .. } => records.as_slice(),
+        Supply::Unknown => &[],
+    });
+    let with_digest: BTreeSet<(&PackageName, &Version)> = records
+        .filter(|record| record.digest.is_some())
+        .map(|record| (&record.name, &record.version))
+        .collect();
+    let missing = locked
+        .iter()
+        .filter(|release| with_digest.contains(release));
+    let missing: Vec<String> = missing
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the lockfile has no digest of {}, and its registry has one",
+        sentence_list(&missing, "and")
+    );
+    let command = context.invocation.command("lock");
+    let hint = format!("`{command}` adds it; find out who removed it, if it was there");
+    Err(Failure {
+        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
+        exit: Exit::Failed,
     })
 }
 

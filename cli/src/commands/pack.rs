@@ -15,11 +15,13 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::require_manifest;
+use crate::read_manifest::package_of;
 use crate::root_file::format_of_release;
 use crate::show::counted;
 
 pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    require_class_package(&args.folder, "pack", |distribution| distribution.pack)?;
+    let folder = package_of(&args.folder);
+    require_class_package(&folder, "pack", |distribution| distribution.pack)?;
     let options = ReadOptions::default();
     let Packed {
         package,
@@ -27,12 +29,12 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
         files: count,
         left_out,
         bytes,
-    } = build(&args.folder, &options, context)?;
+    } = build(&folder, &options, context)?;
     output.findings(&warnings);
     tell_left_out(&left_out, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
-    reject_inside(&path, &args.folder, package.name())?;
+    reject_inside(&path, &folder, package.name())?;
     write_file(&RealFileSystem, &path, &bytes)?;
     let digest = ArtifactDigest::of_archive(&bytes);
     let shown = path.to_string_lossy();

@@ -25,6 +25,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
+use crate::read_manifest::package_of;
 use crate::registries::{ConfiguredRegistry, RemoteRegistry, shown_target, title_of};
 use crate::solve_task::SolveTask;
 
@@ -34,7 +35,8 @@ const WARNING_CHARACTERS: usize = 1000;
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     not_address(&args.package, context)?;
     let options = ReadOptions::default();
-    let (package, mut findings, bytes) = read(&args.package, &options, context, output)?;
+    let path = package_of(&args.package);
+    let (package, mut findings, bytes) = read(&path, &options, context, output)?;
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
@@ -52,7 +54,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         Vec::new()
     };
     let allows = args.allow_unsatisfiable;
-    for finding in check_before_publishing(&args.package, &configured, allows, context, output)? {
+    for finding in check_before_publishing(&path, &configured, allows, context, output)? {
         if said.as_ref() != Some(&finding) && !findings.contains(&finding) {
             findings.push(finding);
         }

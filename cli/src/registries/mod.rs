@@ -224,6 +224,15 @@ impl RegistryOptions {
         Ok(options)
     }
 
+    /// Those of some registries that are not asked, because they are on the network and `--offline` is set.
+    pub(crate) fn unasked(&self, registries: &[ConfiguredRegistry]) -> Vec<String> {
+        let locations = registries.iter().map(|registry| &registry.location);
+        locations
+            .filter(|location| self.network.offline && location.address().is_some())
+            .map(title_of)
+            .collect()
+    }
+
     /// The registries for a package folder or archive, in order of preference.
     pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
         let registries = match root {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_registry_client::{
     LockCase, LockContent, LockQuestion, RegistrySet, RootFile, check_lock,
 };
@@ -23,6 +23,7 @@ use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_manifest::ManifestFile;
+use crate::registries::ConfiguredRegistry;
 use crate::show::{self, counted};
 use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
@@ -38,6 +39,7 @@ pub(super) fn check(
     output: &mut Output,
 ) -> Result<Exit> {
     let path = manifest_file.lock_path();
+    let folder = manifest_file.folder.clone();
     // Errors of the project are reported before errors of its registries.
     let task = SolveTask::in_folder(&manifest_file.folder, context);
     let question = (task.as_ref().ok()).and_then(|task| question(&manifest_file, task, context));
@@ -58,14 +60,13 @@ pub(super) fn check(
         }
         _ => Disagreement::default(),
     };
-    Ok(show_report(
-        args,
-        &path,
-        &checked,
-        &disagreement,
+    let exit = show_report(args, &path, &checked, &disagreement, context, output);
+    tell_unasked(
+        &context.registries.for_root(Some(&folder))?,
         context,
         output,
-    ))
+    );
+    Ok(exit)
 }
 
 /// Checks the lockfile of a project of another ecosystem.
@@ -79,7 +80,20 @@ pub(super) fn check_foreign(
     let CheckedEntries { checked, .. } = check_entries(project, task, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
-    Ok(show_report(args, &path, &checked, &none, context, output))
+    let exit = show_report(args, &path, &checked, &none, context, output);
+    tell_unasked(&project.registries(context)?, context, output);
+    Ok(exit)
+}
+
+/// Tells what was not checked with `--offline`.
+fn tell_unasked(registries: &[ConfiguredRegistry], context: &Context, output: &mut Output) {
+    let unasked = context.registries.unasked(registries);
+    if !unasked.is_empty() {
+        output.note(&format!(
+            "Checked against the cache alone: `--offline` did not ask {}",
+            sentence_list(&unasked, "and")
+        ));
+    }
 }
 
 /// What is reported of a lockfile.

@@ -79,10 +79,18 @@ fn locked_versions(
     if let Some(known) = locked.iter().find(|known| version.names_release(known)) {
         return Ok((name, BTreeSet::from([known.clone()])));
     }
-    Err(Failure::usage(format!(
+    let message = format!(
         "the lockfile has `{name}` at {}, not at {version}",
         sentence_list(&locked, "and")
-    )))
+    );
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    // With several releases, one has to be named.
+    if locked.len() == 1 {
+        let words = format!("update {name} --precise {version}");
+        let command = context.invocation.command(&words);
+        finding = finding.hint(format!("`{command}` moves to {version}"));
+    }
+    Err(finding.into())
 }
 
 /// The error about a manifest where a package is expected.

@@ -44,6 +44,14 @@ use crate::selection::Selection;
 use crate::universe::{ClassId, Missing, PackageContents, ReleaseId, Universe};
 use ancestors::{AncestorWalk, WalkStart};
 
+/// A class, and the release that defines it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ClassOfRelease {
+    pub(crate) class: ClassName,
+    pub(crate) package: PackageName,
+    pub(crate) version: Version,
+}
+
 /// A contract that an object violates, in the words of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ContractViolation {
@@ -52,7 +60,7 @@ pub(crate) struct ContractViolation {
     /// The property, with positions in lists and keys of mappings.
     pub(crate) path: String,
     /// The class that declares the property, and its release.
-    pub(crate) declared_by: (ClassName, PackageName, Version),
+    pub(crate) declared_by: ClassOfRelease,
     pub(crate) problem: ContractProblem,
 }
 
@@ -77,8 +85,8 @@ pub(crate) struct ClassProblem {
     pub(crate) allowed: AllowedVersions,
     /// The object that the property holds.
     pub(crate) object: ObjectId,
-    /// The object's own class and release.
-    pub(crate) is: (ClassName, PackageName, Version),
+    /// The class of the object itself.
+    pub(crate) actual: ClassOfRelease,
     /// The release in which the object inherits the class that the contract names, if it does.
     pub(crate) inherits: Option<(PackageName, Version)>,
 }
@@ -312,7 +320,7 @@ impl<'a> ModelCheck<'a> {
             violation: ContractViolation {
                 holder: declaration.holder,
                 path,
-                declared_by: self.class_and_release(declaration.at),
+                declared_by: self.class_of_release(declaration.at),
                 problem,
             },
             holder_lookups: declaration.walk.path_to(declaration.at),
@@ -361,9 +369,11 @@ impl<'a> ModelCheck<'a> {
             class: constraint.class.clone(),
             allowed,
             object,
-            is: self.class_and_release(is),
+            actual: self.class_of_release(is),
             inherits: inherits.map(|at| {
-                let (_, package, version) = self.class_and_release(at);
+                let ClassOfRelease {
+                    package, version, ..
+                } = self.class_of_release(at);
                 (package, version)
             }),
         }));
@@ -374,12 +384,13 @@ impl<'a> ModelCheck<'a> {
         })
     }
 
-    fn class_and_release(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
-        (
-            self.universe.catalog.class_name(at.class).clone(),
-            self.universe.catalog.name(at.release.package).clone(),
-            self.universe.catalog.version(at.release).clone(),
-        )
+    fn class_of_release(&self, at: ClassAt) -> ClassOfRelease {
+        let catalog = &self.universe.catalog;
+        ClassOfRelease {
+            class: catalog.class_name(at.class).clone(),
+            package: catalog.name(at.release.package).clone(),
+            version: catalog.version(at.release).clone(),
+        }
     }
 
     /// The class of an object that a contract describes.

@@ -10,7 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
 use super::phrases::{Subject, candidates, named};
 use crate::class_rules::{ClassAt, Violation};
-use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
+use crate::contracts::{
+    AllowedVersions, ClassOfRelease, ClassProblem, ContractProblem, ContractViolation,
+};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
@@ -22,16 +24,41 @@ enum Shape {
     Prerelease(ReleaseId),
     /// Whether it is a cycle, and the classes of each path with their packages.
     Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
-    /// The class that a contract demands, the object, and the class and package of the object.
-    Class(Box<(ExpectedClass, ObjectId, ClassName, PackageName)>),
-    /// The object, the path of the value, the class that declares the property and its package, and
-    /// what is wrong.
-    Value(Box<(ObjectId, String, ClassName, PackageName, String)>),
+    Class(Box<ClassShape>),
+    Value(Box<ValueShape>),
 }
 
-/// The object that has a property, the path of the value, the class that declares the property, and
-/// the class that it demands.
-type ExpectedClass = (ObjectId, String, (ClassName, PackageName, Version), String);
+/// An object of the wrong class: what violations that differ in its version have in common.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ClassShape {
+    /// The object that has the property.
+    holder: ObjectId,
+    /// The property, with positions in lists and keys of mappings.
+    path: String,
+    /// The class that declares the property.
+    declared_by: ClassOfRelease,
+    /// The class that the contract demands.
+    expected: String,
+    /// The object that the property holds.
+    object: ObjectId,
+    /// The class and the package of that object.
+    class: ClassName,
+    package: PackageName,
+}
+
+/// A wrong value: what violations that differ in the version of the declaring class have in common.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ValueShape {
+    /// The object that has the property.
+    holder: ObjectId,
+    /// The property, with positions in lists and keys of mappings.
+    path: String,
+    /// The class that declares the property, and its package.
+    class: ClassName,
+    package: PackageName,
+    /// What is wrong.
+    problem: String,
+}
 
 /// The violations among facts, grouped by shape.
 #[derive(Debug, Default)]
@@ -169,20 +196,27 @@ impl Round {
 
 fn contract_shape(violation: &ContractViolation) -> Shape {
     let of_value = |wrong: String| {
-        let (class, package, _) = violation.declared_by.clone();
-        let path = violation.path.clone();
-        Shape::Value(Box::new((violation.holder, path, class, package, wrong)))
+        let declared_by = violation.declared_by.clone();
+        Shape::Value(Box::new(ValueShape {
+            holder: violation.holder,
+            path: violation.path.clone(),
+            class: declared_by.class,
+            package: declared_by.package,
+            problem: wrong,
+        }))
     };
     match &violation.problem {
         ContractProblem::Class(problem) => {
-            let expected_class: ExpectedClass = (
-                violation.holder,
-                violation.path.clone(),
-                violation.declared_by.clone(),
-                expected_class(problem),
-            );
-            let (class, package, _) = actual_class(problem);
-            Shape::Class(Box::new((expected_class, problem.object, class, package)))
+            let actual = actual_class(problem);
+            Shape::Class(Box::new(ClassShape {
+                holder: violation.holder,
+                path: violation.path.clone(),
+                declared_by: violation.declared_by.clone(),
+                expected: expected_class(problem),
+                object: problem.object,
+                class: actual.class,
+                package: actual.package,
+            }))
         }
         ContractProblem::UnknownClass(class, spec) => of_value(unknown_class(class, spec.as_ref())),
         ContractProblem::Value(problem, _) => of_value(problem.to_string()),
@@ -381,10 +415,14 @@ pub(super) fn expected_class(violation: &ClassProblem) -> String {
 
 /// The class that the object has with the release: the demanded one if it inherits that, or its
 /// own.
-pub(super) fn actual_class(violation: &ClassProblem) -> (ClassName, PackageName, Version) {
+pub(super) fn actual_class(violation: &ClassProblem) -> ClassOfRelease {
     match &violation.inherits {
-        Some((package, version)) => (violation.class.clone(), package.clone(), version.clone()),
-        None => violation.is.clone(),
+        Some((package, version)) => ClassOfRelease {
+            class: violation.class.clone(),
+            package: package.clone(),
+            version: version.clone(),
+        },
+        None => violation.actual.clone(),
     }
 }
 
@@ -427,20 +465,23 @@ fn class_reason(
         });
     let problems: Vec<&ClassProblem> = problems.collect();
     let violation = violations.first()?;
-    let (class, package, _) = actual_class(first);
-    let versions = problems.iter().map(|problem| actual_class(problem).2);
+    let ClassOfRelease { class, package, .. } = actual_class(first);
+    let versions = problems.iter().map(|problem| actual_class(problem).version);
     let releases = releases_text(universe, &package, &versions.collect());
     let model = universe.catalog.model()?;
-    let (declaring, declaring_package, declaring_version) = &violation.declared_by;
+    let declared_by = &violation.declared_by;
     let versions: BTreeSet<Version> = (problems.iter())
-        .map(|problem| problem.is.2.clone())
+        .map(|problem| problem.actual.version.clone())
         .collect();
     Some(Reason {
         text: format!(
-            "{}.{}: the object {} is of class {class} ({releases}), but {declaring} ({declaring_package} {declaring_version}) wants {}",
+            "{}.{}: the object {} is of class {class} ({releases}), but {} ({} {}) wants {}",
             model.shown(violation.holder),
             Escaped::shortened(&violation.path),
             model.shown(first.object),
+            declared_by.class,
+            declared_by.package,
+            declared_by.version,
             expected_class(first),
         ),
         kind: ReasonKind::Contract {
@@ -449,7 +490,7 @@ fn class_reason(
             object: model.shown(first.object),
             class: first.class.clone(),
         },
-        owner: Some(first.is.1.clone()),
+        owner: Some(first.actual.package.clone()),
         versions: versions.into_iter().collect(),
         every_version: false,
         location: Some(model.object(first.object).location.clone()),
@@ -466,9 +507,9 @@ fn value_reason(
     location: Option<Location>,
 ) -> Option<Reason> {
     let violation = violations.first()?;
-    let (class, package, _) = &violation.declared_by;
+    let ClassOfRelease { class, package, .. } = &violation.declared_by;
     let versions: BTreeSet<Version> = (violations.iter())
-        .map(|violation| violation.declared_by.2.clone())
+        .map(|violation| violation.declared_by.version.clone())
         .collect();
     let releases = releases_text(universe, package, &versions);
     let model = universe.catalog.model()?;

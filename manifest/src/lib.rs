@@ -100,7 +100,7 @@ pub use interface::{
 pub use lockfile::{
     BindingChange, Bindings, LOCK_FILE, LockDiff, LockedCapability, LockedConformance,
     LockedImplementation, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
-    PackageChange, ReleaseChange, RequirementChange,
+    PackageChange, ReleaseChange, RequirementChange, SideBySideChange,
 };
 pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{

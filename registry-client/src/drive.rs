@@ -308,8 +308,16 @@ fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
     registries.have_equal_content(locked, found, &ReadOptions::default())
 }
 
-/// Completes the plan of an object model with what registries know: returns the requirements of its objects, or
-/// the errors in the model.
+/// What a plan of an object model becomes once registries have completed it.
+#[derive(Debug)]
+pub enum FinishedPlan {
+    /// The requirements of the objects.
+    Planned(PlannedModel),
+    /// The errors in the model.
+    Wrong(Vec<Diagnostic>),
+}
+
+/// Completes the plan of an object model with what registries know.
 ///
 /// # Errors
 ///
@@ -317,7 +325,7 @@ fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
 pub fn finish_plan(
     plan: ModelPlan,
     registries: &RegistrySet,
-) -> Result<Result<PlannedModel, Vec<Diagnostic>>, RegistryError> {
+) -> Result<FinishedPlan, RegistryError> {
     let mut definers = BTreeMap::new();
     for class in plan.needed_classes() {
         let found = definers_of(&class, &plan, registries)?;
@@ -327,7 +335,8 @@ pub fn finish_plan(
     let names: Vec<PackageName> = plan.needed_packages().into_iter().collect();
     let supplies = registries.supply(&names)?;
     let releases = supplies.into_iter().map(releases);
-    Ok(plan.with_releases(names.into_iter().zip(releases).collect()))
+    let planned = plan.with_releases(names.into_iter().zip(releases).collect());
+    Ok(planned.map_or_else(FinishedPlan::Wrong, FinishedPlan::Planned))
 }
 
 /// The packages that define a class, of several only those that [can be meant](ModelPlan::eligible).

@@ -102,7 +102,8 @@ pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::{DirectoryRegistry, written_name};
 pub use drive::{
-    Answer, advance, check_lock, drive, finish_plan, repairs, solve, solve_with_evidence,
+    Answer, FinishedPlan, advance, check_lock, drive, finish_plan, repairs, solve,
+    solve_with_evidence,
 };
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
 #[cfg(feature = "index")]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pkgres_manifest::{Limits, ObjectModel, ReadOptions, RegistryName};
-use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive, finish_plan};
+use pkgres_registry_client::{
+    Answer, FinishedPlan, MemoryRegistry, RegistrySet, drive, finish_plan,
+};
 use pkgres_resolver::{
     Fallback, Locked, ModelPlan, PrereleasePolicy, Request, Resolver, Root, SolveOptions,
 };
@@ -27,7 +29,10 @@ fn pin(
     let locked = Locked::default();
     let plan = ModelPlan::new(model, &locked, &[], options.clone(), fallback);
     let planned = finish_plan(plan, &registries).expect("memory can be read");
-    let planned = planned.map_err(|findings| findings[0].to_string())?;
+    let planned = match planned {
+        FinishedPlan::Planned(planned) => planned,
+        FinishedPlan::Wrong(findings) => return Err(findings[0].to_string()),
+    };
     let request = Request {
         roots: vec![Root::Model(planned.root)],
         core: None,

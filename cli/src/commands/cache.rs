@@ -39,8 +39,12 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
             if output.is_json() {
                 let registries: Vec<_> = registries
                     .iter()
-                    .map(|(address, documents, bytes)| {
-                        json!({"address": address, "documents": documents, "bytes": bytes})
+                    .map(|registry| {
+                        json!({
+                            "address": registry.address,
+                            "documents": registry.documents,
+                            "bytes": registry.bytes,
+                        })
                     })
                     .collect();
                 output.json(&json!({
@@ -51,9 +55,10 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
                 }));
                 return Ok(Exit::Done);
             }
-            for (address, documents, bytes) in &registries {
-                let documents = counted(*documents, "package");
-                let address = Escaped::new(address);
+            for registry in &registries {
+                let documents = counted(registry.documents, "package");
+                let address = Escaped::new(&registry.address);
+                let bytes = registry.bytes;
                 output.data(&format!("{address}  {documents}, {bytes} bytes\n"));
             }
             let count = counted(artifacts, "artifact");

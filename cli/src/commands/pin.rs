@@ -12,7 +12,7 @@ use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
     Version,
 };
-use pkgres_registry_client::{RegistrySet, finish_plan};
+use pkgres_registry_client::{FinishedPlan, RegistrySet, finish_plan};
 use pkgres_resolver::{
     ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution, Root,
     Substitution,
@@ -204,10 +204,13 @@ impl Planned {
             root,
             substitutions,
             pinned,
-        } = planned.map_err(|findings| Failure {
-            findings,
-            exit: Exit::Failed,
-        })?;
+        } = match planned {
+            FinishedPlan::Planned(planned) => planned,
+            FinishedPlan::Wrong(findings) => {
+                let exit = Exit::Failed;
+                return Err(Failure { findings, exit });
+            }
+        };
         // A pinned release can be chosen even if it was yanked since.
         locked.kept.extend(pinned);
         let request = Request {

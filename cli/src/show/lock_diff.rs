@@ -48,15 +48,15 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     }
     for change in &diff.artifacts {
         let mut text = format!("{} {}", change.package, change.version);
-        if change.digest.0 != change.digest.1 {
+        if change.digest_before != change.digest_after {
             let (before, after) = (
-                shortened(change.digest.0.as_ref()),
-                shortened(change.digest.1.as_ref()),
+                shortened(change.digest_before.as_ref()),
+                shortened(change.digest_after.as_ref()),
             );
             text.push_str(&format!(" digest {before} -> {after}"));
         }
-        if change.source.0 != change.source.1 {
-            let (before, after) = &change.source;
+        if change.source_before != change.source_after {
+            let (before, after) = (&change.source_before, &change.source_after);
             text.push_str(&format!(" source {before} -> {after}"));
         }
         add(&change.package, '~', text);
@@ -78,8 +78,9 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
         let text = format!("{owner} uses {package} {before} -> {after}");
         add(package, '~', text);
     }
-    for (package, is_new) in &diff.side_by_side {
-        let becomes = if *is_new {
+    for change in &diff.side_by_side {
+        let package = &change.package;
+        let becomes = if change.is_allowed {
             "has several releases side by side"
         } else {
             "has one release again"
@@ -164,8 +165,8 @@ pub(crate) fn changes_json(diff: &LockDiff) -> Value {
             json!({
                 "package": change.package,
                 "version": change.version,
-                "source": {"before": change.source.0, "after": change.source.1},
-                "sha256": {"before": change.digest.0, "after": change.digest.1},
+                "source": {"before": change.source_before, "after": change.source_after},
+                "sha256": {"before": change.digest_before, "after": change.digest_after},
             })
         })
         .collect();
@@ -196,7 +197,7 @@ pub(crate) fn changes_json(diff: &LockDiff) -> Value {
     let side_by_side: Vec<Value> = diff
         .side_by_side
         .iter()
-        .map(|(package, is_new)| json!({"package": package, "after": is_new}))
+        .map(|change| json!({"package": change.package, "after": change.is_allowed}))
         .collect();
     let overrides: Vec<Value> = diff
         .overrides

@@ -8,7 +8,9 @@ use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
     Limits, ObjectId, ObjectModel, Package, PackageManifest, Pins, ReadOptions, RegistryName,
 };
-use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive, finish_plan};
+use pkgres_registry_client::{
+    Answer, FinishedPlan, MemoryRegistry, RegistrySet, drive, finish_plan,
+};
 use pkgres_resolver::{
     ContractScope, Fallback, Locked, ModelPlan, Request, Resolution, Resolver, Root, SolveOptions,
 };
@@ -79,8 +81,8 @@ fn resolution(model: &Arc<ObjectModel>, contracts: ContractScope) -> Option<Box<
         Fallback::Never,
     );
     let planned = match finish_plan(plan, &REGISTRIES).expect("memory can be read") {
-        Ok(planned) => planned,
-        Err(findings) => {
+        FinishedPlan::Planned(planned) => planned,
+        FinishedPlan::Wrong(findings) => {
             show(&findings);
             return None;
         }

@@ -27,9 +27,8 @@ pub struct LockDiff {
     pub requirements: Vec<RequirementChange>,
     /// The requirements that are bound to a different version although the package has the same versions as before.
     pub bindings: Vec<BindingChange>,
-    /// The packages that may have several releases in one of the two only, each with whether that is the new
-    /// lockfile.
-    pub side_by_side: Vec<(PackageName, bool)>,
+    /// The packages that may have several releases in one of the two only.
+    pub side_by_side: Vec<SideBySideChange>,
     /// The overrides that were added, removed or changed in meaning.
     pub overrides: Vec<OverrideChange>,
 }
@@ -54,10 +53,24 @@ pub struct ReleaseChange {
     pub package: PackageName,
     /// The version.
     pub version: Version,
-    /// The sources before and after.
-    pub source: (ReleaseSource, ReleaseSource),
-    /// The digests before and after.
-    pub digest: (Option<ArtifactDigest>, Option<ArtifactDigest>),
+    /// The source before.
+    pub source_before: ReleaseSource,
+    /// The source after.
+    pub source_after: ReleaseSource,
+    /// The digest before.
+    pub digest_before: Option<ArtifactDigest>,
+    /// The digest after.
+    pub digest_after: Option<ArtifactDigest>,
+}
+
+/// A package that may have several releases in one of two lockfiles only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SideBySideChange {
+    /// The package.
+    pub package: PackageName,
+    /// Whether the new lockfile allows several releases, and not the old one.
+    pub is_allowed: bool,
 }
 
 /// A requirement of a root that was added, removed or changed in meaning.
@@ -112,7 +125,10 @@ impl LockDiff {
             side_by_side: before
                 .side_by_side
                 .symmetric_difference(&after.side_by_side)
-                .map(|name| (name.clone(), after.side_by_side.contains(name)))
+                .map(|name| SideBySideChange {
+                    package: name.clone(),
+                    is_allowed: after.side_by_side.contains(name),
+                })
                 .collect(),
             overrides: overrides(before, after),
             packages,
@@ -134,8 +150,10 @@ impl LockDiff {
             Some(ReleaseChange {
                 package,
                 version,
-                source: (after.source.clone(), after.source.clone()),
-                digest: (Some(*first), after.digest),
+                source_before: after.source.clone(),
+                source_after: after.source.clone(),
+                digest_before: Some(*first),
+                digest_after: after.digest,
             })
         });
         Self {
@@ -221,8 +239,10 @@ fn artifacts(before: &Lockfile, after: &Lockfile) -> Vec<ReleaseChange> {
             (!is_same).then(|| ReleaseChange {
                 package: package.clone(),
                 version: version.clone(),
-                source: (before.source.clone(), after.source.clone()),
-                digest: (before.digest, after.digest),
+                source_before: before.source.clone(),
+                source_after: after.source.clone(),
+                digest_before: before.digest,
+                digest_after: after.digest,
             })
         })
         .collect()
@@ -430,6 +450,7 @@ packages:
             panic!("B has a different digest: {other_digest:?}");
         };
         assert_eq!(change.package, package("B"));
-        assert_eq!(change.digest, (Some(digest("1")), Some(digest("3"))));
+        assert_eq!(change.digest_before, Some(digest("1")));
+        assert_eq!(change.digest_after, Some(digest("3")));
     }
 }

@@ -50,6 +50,7 @@ pub use bindings::Bindings;
 pub use capabilities::{LockedCapability, LockedConformance, LockedImplementation};
 pub use diff::{
     BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
+    SideBySideChange,
 };
 
 use std::collections::{BTreeMap, BTreeSet};

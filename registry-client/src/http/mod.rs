@@ -66,6 +66,7 @@ pub use galaxy::GalaxyRegistry;
 pub use network_limits::NetworkLimits;
 pub use options::{HttpOptions, RetryPolicy};
 pub use publish::{Publication, Published};
+pub use store::CachedRegistry;
 
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{
@@ -369,10 +370,10 @@ impl Drop for HttpRegistry {
     }
 }
 
-/// The cached documents in the folder of a cache: for each address their number and size in bytes.
-pub fn cached_registries(cache: &Path) -> Vec<(String, usize, u64)> {
+/// The registries of which the folder of a cache has documents, by address.
+pub fn cached_registries(cache: &Path) -> Vec<CachedRegistry> {
     let folder = cache.join("registries");
-    let mut all: Vec<(String, usize, u64)> = RealFileSystem
+    let mut all: Vec<CachedRegistry> = RealFileSystem
         .names(&folder)
         .unwrap_or_default()
         .into_iter()

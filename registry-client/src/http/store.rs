@@ -238,11 +238,27 @@ pub(super) fn write_trusted_state(path: &Path, seen: &TrustedState) -> Result<()
     write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())
 }
 
-/// The address, number of documents and size in bytes of what is kept in a folder.
-pub(super) fn summary(folder: &Path) -> Option<(String, usize, u64)> {
+/// A registry of which a cache has documents.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct CachedRegistry {
+    /// The address.
+    pub address: String,
+    /// The number of its documents.
+    pub documents: usize,
+    /// Their size in bytes.
+    pub bytes: u64,
+}
+
+/// The registry whose documents are kept in a folder.
+pub(super) fn summary(folder: &Path) -> Option<CachedRegistry> {
     let file = map_file(&folder.join(DOCUMENTS), MAX_CACHED_BYTES).ok()?;
     let (header, _) = read_header(&file)?;
-    Some((header.address, header.documents.len(), file.len() as u64))
+    Some(CachedRegistry {
+        address: header.address,
+        documents: header.documents.len(),
+        bytes: file.len() as u64,
+    })
 }
 
 #[cfg(test)]

@@ -146,17 +146,17 @@ impl RequiredNames<'_> {
         })
     }
 
-    /// Remembers the origin of a name. Returns whether the name comes from nowhere.
-    fn is_nowhere(&mut self, origin: Origin) -> bool {
+    /// Records that the package uses a name of this origin. Returns whether anything defines the name.
+    fn record_use(&mut self, origin: Origin) -> bool {
         match origin {
             Origin::Own => {}
             Origin::Required(package) => {
                 self.used.insert(package);
             }
             Origin::Unknown => self.any_unknown = true,
-            Origin::Nowhere => return true,
+            Origin::Nowhere => return false,
         }
-        false
+        true
     }
 
     /// Checks the classes that the package extends and uses.
@@ -174,7 +174,8 @@ impl RequiredNames<'_> {
                 {
                     findings.extend(self.newest_lacks(package, named));
                 }
-                if self.is_nowhere(origin) {
+                let is_defined = self.record_use(origin);
+                if !is_defined {
                     let known = || {
                         let others = self.requirements.iter();
                         let others = others.flat_map(|(package, _)| self.required.classes(package));
@@ -268,7 +269,9 @@ impl RequiredNames<'_> {
     fn check_implemented(&mut self, findings: &mut Vec<Diagnostic>) {
         for implementation in &self.package.manifest.implements {
             for interface in &implementation.interfaces {
-                if self.is_nowhere(self.origin_of_interface(&interface.value)) {
+                let origin = self.origin_of_interface(&interface.value);
+                let is_defined = self.record_use(origin);
+                if !is_defined {
                     let finding = undefined_interface(&implementation.class.value, interface);
                     findings.push(finding.hint(self.meant_by_interface(&interface.value)));
                 }

@@ -188,7 +188,13 @@ fn replace(
         }
     };
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, (&temporary, path), put, durability, access);
+    let write = AtomicWrite {
+        temporary: &temporary,
+        path,
+        durability,
+        access,
+    };
+    let written = write.run(system, put);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -196,25 +202,34 @@ fn replace(
     written
 }
 
-fn write_and_rename(
-    system: &dyn FileSystem,
-    (temporary, path): (&Path, &Path),
-    put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
+/// A file that is written beside its target and renamed.
+struct AtomicWrite<'path> {
+    temporary: &'path Path,
+    /// The target.
+    path: &'path Path,
     durability: Durability,
     access: NewAccess,
-) -> Result<(), FileError> {
-    // Errors name the target: the temporary file means nothing to a user.
-    let failed = || FileError::system("cannot write", path);
-    let file = match access {
-        NewAccess::Known(access) => system.create_file(temporary, access),
-        NewAccess::AsBefore => system.create_file_like(temporary, path),
-    };
-    let mut file = file.map_err(failed())?;
-    put(file.as_mut()).map_err(failed())?;
-    if durability == Durability::Durable {
-        file.sync().map_err(failed())?;
+}
+
+impl AtomicWrite<'_> {
+    fn run(
+        &self,
+        system: &dyn FileSystem,
+        put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
+    ) -> Result<(), FileError> {
+        // Errors name the target: the temporary file means nothing to a user.
+        let failed = || FileError::system("cannot write", self.path);
+        let file = match self.access {
+            NewAccess::Known(access) => system.create_file(self.temporary, access),
+            NewAccess::AsBefore => system.create_file_like(self.temporary, self.path),
+        };
+        let mut file = file.map_err(failed())?;
+        put(file.as_mut()).map_err(failed())?;
+        if self.durability == Durability::Durable {
+            file.sync().map_err(failed())?;
+        }
+        system.rename(self.temporary, self.path).map_err(failed())
     }
-    system.rename(temporary, path).map_err(failed())
 }
 
 /// Writes many files of a folder, each atomically as [`write_file`] does. The folder is listed once and synced once,

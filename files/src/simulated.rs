@@ -108,13 +108,16 @@ impl State {
     }
 
     /// The files by path, with names and contents as they are seen or as they are on the disk.
-    fn files(&self, names_on_disk: bool, content: Content) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn files(&self, names: Names, content: Content) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         let mut rest = vec![(PathBuf::new(), TOP)];
         while let Some((path, number)) = rest.pop() {
             match &self.nodes[number] {
                 Node::Folder { seen, durable } => {
-                    let names = if names_on_disk { durable } else { seen };
+                    let names = match names {
+                        Names::Seen => seen,
+                        Names::OnDisk => durable,
+                    };
                     rest.extend(
                         names
                             .iter()
@@ -133,6 +136,13 @@ impl State {
         }
         files
     }
+}
+
+/// The names in folders: as seen, or as on the disk.
+#[derive(Clone, Copy)]
+enum Names {
+    Seen,
+    OnDisk,
 }
 
 /// The content of files: as seen, as on the disk, or half synced.
@@ -199,7 +209,7 @@ impl SimulatedFileSystem {
 
     /// The files that a reader sees.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        self.state.borrow().files(false, Content::Seen)
+        self.state.borrow().files(Names::Seen, Content::Seen)
     }
 
     /// The states in which a crashed machine can come up again: with everything that was not synced, with nothing of it,
@@ -207,11 +217,11 @@ impl SimulatedFileSystem {
     pub fn after_crash(&self) -> Vec<BTreeMap<PathBuf, Vec<u8>>> {
         let state = self.state.borrow();
         vec![
-            state.files(false, Content::Seen),
-            state.files(false, Content::OnDisk),
-            state.files(true, Content::OnDisk),
-            state.files(false, Content::Half),
-            state.files(true, Content::Half),
+            state.files(Names::Seen, Content::Seen),
+            state.files(Names::Seen, Content::OnDisk),
+            state.files(Names::OnDisk, Content::OnDisk),
+            state.files(Names::Seen, Content::Half),
+            state.files(Names::OnDisk, Content::Half),
         ]
     }
 

@@ -225,7 +225,7 @@ fn assert_harmless(command: &str, shown: &str) {
 /// A name as registry, as broken package, as argument, in settings and variables, and in each format.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
-fn no_name_is_followed_by_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     let core = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Object":{}}}"#;
     let manifest = "Type: Library\nFullName: org.example.Lib\nVersion: 1.0.0\n";
     for evil in EVIL {

@@ -31,7 +31,7 @@ enum Kind {
     File,
     Link,
     /// A command that makes a file.
-    Maker,
+    CreatedFile,
     /// A command that another one keeps from running again.
     Guarded,
     /// A command that runs after a change of the resources before it.
@@ -39,27 +39,27 @@ enum Kind {
     /// A command that is asked, and a file with its answer.
     Answer,
     /// A folder that goes if it is empty, and its file, which goes.
-    Emptied,
+    EmptiedFolder,
     /// A group and a user that go, whose primary group it is.
-    Gone,
+    RemovedAccounts,
     Service,
     Artifact,
     Package,
 }
 
-/// All of them, and how often each is among random ones.
+/// Every kind, and how often it is among random resources.
 const KINDS: [(u32, Kind); 14] = [
     (3, Kind::Group),
     (3, Kind::User),
     (3, Kind::Folder),
     (3, Kind::File),
     (2, Kind::Link),
-    (2, Kind::Maker),
+    (2, Kind::CreatedFile),
     (2, Kind::Guarded),
     (2, Kind::Refreshed),
     (2, Kind::Answer),
-    (2, Kind::Emptied),
-    (2, Kind::Gone),
+    (2, Kind::EmptiedFolder),
+    (2, Kind::RemovedAccounts),
     (2, Kind::Service),
     (2, Kind::Artifact),
     (1, Kind::Package),
@@ -69,7 +69,7 @@ const KINDS: [(u32, Kind); 14] = [
 const SINGLE: [Kind; 3] = [Kind::Service, Kind::Artifact, Kind::Package];
 
 #[derive(Debug, Clone)]
-struct Random {
+struct RandomResource {
     kind: Kind,
     is_absent: bool,
     variant: u8,
@@ -79,7 +79,7 @@ struct Random {
     is_member: bool,
 }
 
-fn randoms() -> impl Strategy<Value = Vec<Random>> {
+fn resources() -> impl Strategy<Value = Vec<RandomResource>> {
     let kinds = KINDS.map(|(weight, kind)| (weight, Just(kind)));
     let kind = Union::new_weighted(kinds.to_vec());
     let one = (
@@ -89,18 +89,20 @@ fn randoms() -> impl Strategy<Value = Vec<Random>> {
         prop::collection::vec(any::<prop::sample::Index>(), 0..3),
         prop::bool::weighted(0.2),
     );
-    let one = one.prop_map(|(kind, is_absent, variant, after, is_member)| Random {
-        kind,
-        is_absent,
-        variant,
-        after,
-        is_member,
-    });
+    let one = one.prop_map(
+        |(kind, is_absent, variant, after, is_member)| RandomResource {
+            kind,
+            is_absent,
+            variant,
+            after,
+            is_member,
+        },
+    );
     let all = prop::collection::vec(one, 2..12);
-    all.prop_map(|mut randoms| {
+    all.prop_map(|mut resources| {
         let mut seen = BTreeSet::new();
-        randoms.retain(|random| !SINGLE.contains(&random.kind) || seen.insert(random.kind));
-        randoms
+        resources.retain(|random| !SINGLE.contains(&random.kind) || seen.insert(random.kind));
+        resources
     })
 }
 
@@ -128,7 +130,7 @@ impl Building {
         Command::new("/bin/sh").arguments(["-c", text])
     }
 
-    fn resource(&mut self, number: usize, random: &Random) {
+    fn resource(&mut self, number: usize, random: &RandomResource) {
         let path = format!("/r{number}");
         let variant = random.variant;
         match random.kind {
@@ -194,7 +196,7 @@ impl Building {
                 };
                 self.add(id("link", &path), link);
             }
-            Kind::Maker => {
+            Kind::CreatedFile => {
                 let command = Command::new("touch").argument(&path);
                 let maker = Exec::new(command, Guard::creates(&path));
                 self.add(id("exec", &format!("make-{number}")), maker);
@@ -223,13 +225,13 @@ impl Building {
                 };
                 self.builder.add_receipt(&file, receipt);
             }
-            Kind::Emptied => {
+            Kind::EmptiedFolder => {
                 let folder = Directory::new(&path).absent_if_empty();
                 self.add(id("directory", &path), folder);
                 let file = format!("{path}/a");
                 self.add(id("file", &file), File::new(&file).absent());
             }
-            Kind::Gone => {
+            Kind::RemovedAccounts => {
                 let (group, user) = (format!("gone{number}"), format!("user{number}"));
                 self.add(id("group", &group), Group::new(&group).absent());
                 self.add(id("user", &user), User::new(&user).absent());
@@ -261,9 +263,9 @@ impl Building {
     }
 }
 
-fn build(randoms: &[Random]) -> Graph {
+fn build(resources: &[RandomResource]) -> Graph {
     let mut building = Building::default();
-    for (number, random) in randoms.iter().enumerate() {
+    for (number, random) in resources.iter().enumerate() {
         let known = building.ids.len();
         building.resource(number, random);
         let last = building.ids[building.ids.len() - 1].clone();
@@ -289,13 +291,13 @@ fn build(randoms: &[Random]) -> Graph {
 }
 
 /// Makes what the resources shall remove.
-fn prepare(debian: &Debian, randoms: &[Random]) {
-    for (number, random) in randoms.iter().enumerate() {
+fn prepare(debian: &Debian, resources: &[RandomResource]) {
+    for (number, random) in resources.iter().enumerate() {
         match random.kind {
-            Kind::Emptied => {
+            Kind::EmptiedFolder => {
                 debian.shell(&format!("mkdir /r{number} && touch /r{number}/a"));
             }
-            Kind::Gone => {
+            Kind::RemovedAccounts => {
                 let user = format!("useradd -M -g gone{number} user{number}");
                 debian.shell(&format!("groupadd gone{number} && {user}"));
             }
@@ -325,14 +327,14 @@ fn files(debian: &Debian) -> String {
 
 #[test]
 fn every_kind_is_among_the_random_ones() {
-    let randoms = KINDS.map(|(_, kind)| Random {
+    let resources = KINDS.map(|(_, kind)| RandomResource {
         kind,
         is_absent: false,
         variant: 0,
         after: Vec::new(),
         is_member: false,
     });
-    let graph = build(&randoms);
+    let graph = build(&resources);
     assert_all_kinds(graph.nodes().iter().map(|node| node.id.kind()));
 }
 
@@ -348,17 +350,17 @@ fn a_second_run_of_every_kind_changes_nothing() {
     if Debian::new().is_none() {
         return;
     }
-    let result = TestRunner::new(config).run(&randoms(), |randoms| {
+    let result = TestRunner::new(config).run(&resources(), |resources| {
         let debian = Debian::new().expect("there was one before");
         debian.shell(REPOSITORY);
         define_unsupervised_web(&debian);
-        prepare(&debian, &randoms);
-        let (ending, _) = apply(&debian, build(&randoms));
+        prepare(&debian, &resources);
+        let (ending, _) = apply(&debian, build(&resources));
         if ending.status != Status::Converged {
             return Err(TestCaseError::fail(format!("{:?}", ending.nodes)));
         }
         let once = files(&debian);
-        let (ending, changed) = apply(&debian, build(&randoms));
+        let (ending, changed) = apply(&debian, build(&resources));
         prop_assert_eq!(ending.status, Status::Converged);
         prop_assert!(changed.is_empty(), "{:?}", changed);
         let twice = files(&debian);

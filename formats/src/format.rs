@@ -223,6 +223,13 @@ pub(crate) fn first_error(findings: Vec<Diagnostic>) -> Diagnostic {
     first.expect("a reader that fails has an error")
 }
 
+/// The findings about parts of a release that cannot be read, so that its record lacks what they say. All other
+/// warnings are for its author.
+pub fn unread_parts(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    findings.retain(|finding| finding.code == Code::BrokenPackage);
+    findings
+}
+
 /// A file that is offered to a format.
 #[derive(Clone, Copy)]
 pub struct FormatFile<'file> {

@@ -23,7 +23,9 @@ mod references;
 mod rules;
 
 pub use class_packages::ClassPackages;
-pub use format::{Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
+pub use format::{
+    Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, unread_parts,
+};
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};
 pub use references::{ClassReference, defines_class};

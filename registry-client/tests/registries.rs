@@ -376,6 +376,47 @@ fn a_folder_that_cannot_be_read_is_left_out() {
 }
 
 #[test]
+fn what_a_record_lacks_is_reported() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = [
+        (
+            "web/galaxy.yml",
+            "namespace: acme\nname: web\nversion: 1.0.0\nreadme: R\nauthors: [a]\n",
+        ),
+        ("web/R", ""),
+        (
+            "web/meta/runtime.yml",
+            "plugin_routing: [\nrequires_ansible: '>=99'\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let registry = directory(folder.path());
+    let name = PackageName::native("acme.web").expect("a name");
+    let found = registry.records(&[name]).expect("it can be read");
+    assert_eq!(found[0].as_ref().map(Vec::len), Some(1));
+    let findings = registry.take_findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let text = findings[0].to_string();
+    assert!(text.contains("meta/runtime.yml is ignored"), "{text}");
+    fs::write(
+        folder.path().join("web/meta/runtime.yml"),
+        "x: &a '>=99'\nrequires_ansible: *a\n",
+    )
+    .expect("written");
+    let registry = directory(folder.path());
+    let name = PackageName::native("acme.web").expect("a name");
+    let found = registry.records(&[name]).expect("it can be read");
+    let record = found[0].as_ref().and_then(|records| records.first());
+    let record = record.expect("a release");
+    assert_eq!(record.requirements.len(), 1);
+    assert!(registry.take_findings().is_empty());
+}
+
+#[test]
 fn a_duplicate_release_in_a_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |path: &str| folder.path().join(path);

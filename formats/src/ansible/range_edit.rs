@@ -1,7 +1,7 @@
 //! Replaces ranges in the text of `requirements.yml` and `galaxy.yml`.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Span};
-use pkgres_manifest::document::{Mapping, Node, read_yaml, with_scalars};
+use pkgres_manifest::document::{Mapping, Node, read_yaml_to_edit, with_scalars};
 use pkgres_manifest::{Limits, PackageName, Spec};
 
 use super::metadata::GALAXY_FILE;
@@ -14,7 +14,7 @@ pub(super) fn with_ranges(
     ranges: &[(PackageName, Spec)],
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
-    let read = read_yaml(file.path, file.bytes, file.name(), limits);
+    let read = read_yaml_to_edit(file.path, file.bytes, file.name(), limits);
     let ((source, document), _) = read.into_result().map_err(first_error)?;
     let failed = |message: String, span: Span| {
         Diagnostic::error(Code::Field, message)

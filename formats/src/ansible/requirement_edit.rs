@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::{
-    Mapping, Node, TextEdit, Value, apply, differ_in_key_only, line_feed_of, next_line, read_yaml,
-    start_of_line,
+    Mapping, Node, TextEdit, Value, apply, differ_in_key_only, line_feed_of, next_line,
+    read_yaml_to_edit, start_of_line,
 };
 use pkgres_manifest::{Limits, PackageName, RequirementEdit, did_you_mean, most_similar_name};
 
@@ -22,7 +22,7 @@ pub(super) fn with_requirement(
     edit: &RequirementEdit,
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
-    let read = read_yaml(file.path, file.bytes, file.name(), limits);
+    let read = read_yaml_to_edit(file.path, file.bytes, file.name(), limits);
     let ((source, document), _) = read.into_result().map_err(first_error)?;
     let shape = RequirementList::of(file);
     let before = Requirements::read(shape, document.as_ref());
@@ -53,7 +53,7 @@ pub(super) fn with_requirement(
         (None, None) => None,
     };
     let edited = apply(source.text(), edits.ok_or_else(not_editable)?);
-    let again = read_yaml(file.path, edited.as_bytes(), file.name(), limits);
+    let again = read_yaml_to_edit(file.path, edited.as_bytes(), file.name(), limits);
     let ((_, after_document), _) = again.into_result().map_err(|_| not_editable())?;
     let after = Requirements::read(shape, after_document.as_ref());
     let is_right = after.stated() == before.stated_after(package, spec)

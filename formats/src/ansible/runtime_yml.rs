@@ -8,6 +8,7 @@ use pkgres_manifest::{Limits, Spec, Version};
 use super::core_version::requires_ansible;
 use super::facts::{Route, split_collection};
 use super::record::ECOSYSTEM;
+use crate::format::first_error;
 
 /// The path of the file in a collection.
 pub(crate) const RUNTIME_FILE: &str = "meta/runtime.yml";
@@ -27,12 +28,7 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
     let read = read_yaml(name, bytes, "meta/runtime.yml", limits);
     let ((source, document), mut findings) = match read.into_result() {
         Ok(read) => read,
-        Err(mut findings) => {
-            for finding in &mut findings {
-                finding.severity = Severity::Warning;
-            }
-            return (runtime, findings);
-        }
+        Err(findings) => return (runtime, vec![unreadable(findings)]),
     };
     let mapping = document.as_ref().and_then(Node::as_mapping);
     let Some(mapping) = mapping else {
@@ -69,6 +65,18 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
         }
     }
     (runtime, findings)
+}
+
+/// The warning about a file that cannot be read, wherever its release is used: what it says is missing then.
+fn unreadable(errors: Vec<Diagnostic>) -> Diagnostic {
+    let mut finding = first_error(errors);
+    finding.severity = Severity::Warning;
+    finding.code = Code::BrokenPackage;
+    finding.message = format!(
+        "meta/runtime.yml is ignored, with its `requires_ansible` and its routing: {}",
+        finding.message
+    );
+    finding
 }
 
 /// The kind and the name of a module, from its full path in Python.
@@ -143,10 +151,55 @@ mod tests {
     }
 
     #[test]
+    fn what_ansible_reads_is_read() {
+        for text in [
+            "x: &a 1\nrequires_ansible: '>=99'\n",
+            "x: &a '>=99'\nrequires_ansible: *a\n",
+            "requires_ansible: !!str '>=99'\n",
+            "%YAML 1.1\n---\nrequires_ansible: '>=99'\n",
+            "requires_ansible: '>=1'\nrequires_ansible: '>=99'\n",
+            "x: &a {requires_ansible: '>=99'}\n<<: *a\n",
+            "x: &a {requires_ansible: '>=1'}\n<<: [{requires_ansible: '>=99'}, *a]\n",
+            "x: &a {requires_ansible: '>=1'}\n<<: *a\nrequires_ansible: '>=99'\n",
+        ] {
+            let text =
+                format!("{text}plugin_routing: {{modules: {{old: {{redirect: acme.web.new}}}}}}\n");
+            let (runtime, findings) = read("meta/runtime.yml", text.as_bytes(), &Limits::default());
+            assert!(
+                findings
+                    .iter()
+                    .all(|finding| finding.code == Code::DuplicateKey),
+                "{text}: {findings:?}"
+            );
+            let spec = runtime.requires_ansible.expect("it is stated");
+            assert_eq!(spec.written(), ">=99", "{text}");
+            assert_eq!(runtime.routes.len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn aliases_do_not_exceed_the_limits() {
+        let mut bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n".to_owned();
+        let mut deep = "a0: &a0 [1]\n".to_owned();
+        for level in 1..100 {
+            let before = level - 1;
+            let aliases = vec![format!("*a{before}"); 10].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+            deep.push_str(&format!("a{level}: &a{level} [*a{before}]\n"));
+        }
+        for text in [&*bomb, &*deep, "a: &a [*a]\n"] {
+            let (_, findings) = read("meta/runtime.yml", text.as_bytes(), &Limits::default());
+            assert_eq!(findings.len(), 1, "{findings:?}");
+            assert_eq!(findings[0].code, Code::BrokenPackage);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_is_a_warning() {
         for text in [
             &b"requires_ansible: 2.9"[..],
-            b"a: &x 1\n",
+            b"a: !vault 1\n",
+            b"a: *x\n",
             b"a: [",
             b"\xff",
         ] {

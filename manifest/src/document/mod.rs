@@ -6,7 +6,8 @@
 //!
 //! No document is trusted. Its size, depth and number of nodes are bounded (`Syntax`, `decode`);
 //! anchors, aliases, merge keys, tags and duplicate keys are errors, because readers disagree about them and
-//! some blow up ("billion laughs"). YAML is parsed in `yaml` alone, so that the parser can be exchanged.
+//! some blow up ("billion laughs"). Files of other package systems may have them, and what aliases stand for counts
+//! towards the limits. YAML is parsed in `yaml` alone, so that the parser can be exchanged.
 
 #[cfg(feature = "packages")]
 mod as_json;
@@ -55,6 +56,9 @@ pub(crate) struct Syntax {
     pub(crate) nodes: usize,
     /// Whether scalars may have the tag `!yaql`, which marks expressions in class files.
     pub(crate) yaql_tag: bool,
+    /// Whether the text is YAML of another package system: anchors, aliases, merge keys, tags of YAML itself and
+    /// directives are read as Python reads them, and of duplicate keys the last one counts.
+    pub(crate) is_foreign: bool,
 }
 
 impl Syntax {
@@ -64,6 +68,7 @@ impl Syntax {
             depth: limits.depth,
             nodes: limits.nodes,
             yaql_tag: false,
+            is_foreign: false,
         }
     }
 
@@ -71,6 +76,15 @@ impl Syntax {
     pub(crate) fn of_class_file(limits: &Limits) -> Self {
         Self {
             yaql_tag: true,
+            ..Self::of_manifest(limits)
+        }
+    }
+
+    /// The syntax of a YAML file of another package system.
+    #[cfg(feature = "packages")]
+    fn of_foreign_file(limits: &Limits) -> Self {
+        Self {
+            is_foreign: true,
             ..Self::of_manifest(limits)
         }
     }
@@ -299,13 +313,36 @@ pub fn read_yaml(
     what: &str,
     limits: &Limits,
 ) -> Parsed<(Arc<SourceText>, Option<Node>)> {
+    read_one(name, bytes, what, limits, Syntax::of_foreign_file(limits))
+}
+
+/// Reads a file like [`read_yaml`] to edit it. Anchors, aliases and merge keys are errors: an edit in one place would
+/// change others, too.
+#[cfg(feature = "packages")]
+pub fn read_yaml_to_edit(
+    name: &str,
+    bytes: &[u8],
+    what: &str,
+    limits: &Limits,
+) -> Parsed<(Arc<SourceText>, Option<Node>)> {
+    read_one(name, bytes, what, limits, Syntax::of_manifest(limits))
+}
+
+#[cfg(feature = "packages")]
+fn read_one(
+    name: &str,
+    bytes: &[u8],
+    what: &str,
+    limits: &Limits,
+    syntax: Syntax,
+) -> Parsed<(Arc<SourceText>, Option<Node>)> {
     let limit_name = format!("bytes in a {what}");
     let source = match decode(name, bytes, &limit_name, limits.manifest_bytes) {
         Ok(source) => source,
         Err(error) => return Parsed::failed(error),
     };
     let mut findings = Vec::new();
-    let documents = parse_yaml(&source, Syntax::of_manifest(limits));
+    let documents = parse_yaml(&source, syntax);
     let Some(mut nodes) = documents.without_errors(&mut findings) else {
         return Parsed::new(None, findings);
     };

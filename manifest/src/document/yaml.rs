@@ -1,7 +1,7 @@
 //! YAML documents as trees, composed from the events of a parser.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
@@ -30,6 +30,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
         is_continued: false,
         nodes: 0,
         open: Vec::new(),
+        anchored: HashMap::new(),
         documents: Vec::new(),
         diagnostics: Vec::new(),
         left_out: 0,
@@ -138,6 +139,7 @@ pub fn yaml_word(word: &str) -> Cow<'_, str> {
 /// A sequence or mapping whose end is still to come.
 struct Open {
     span: Span,
+    anchor: Option<usize>,
     collection: Collection,
 }
 
@@ -153,6 +155,13 @@ enum Collection {
     },
 }
 
+/// A node that aliases stand for.
+struct Anchored {
+    node: Node,
+    nodes: usize,
+    depth: usize,
+}
+
 struct YamlComposer<'source> {
     source: &'source Arc<SourceText>,
     syntax: Syntax,
@@ -162,6 +171,8 @@ struct YamlComposer<'source> {
     is_continued: bool,
     nodes: usize,
     open: Vec<Open>,
+    /// The nodes with anchors that have ended, in texts that may have some.
+    anchored: HashMap<usize, Anchored>,
     documents: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
     /// The number of errors past the cap. Finding their causes would take too long: an input can have one
@@ -177,12 +188,13 @@ impl YamlComposer<'_> {
         let options = granit_parser::options! {
             emit_comments: false,
             emit_unresolved_aliases: true,
-            disallow_directives: true,
+            disallow_directives: !self.syntax.is_foreign,
             // One more than is allowed, so that the limit is reported here, by its name.
             flow_nesting_limit: self.syntax.depth + 2,
             block_nesting_limit: self.syntax.depth + 2,
         };
         self.base = base;
+        self.anchored.clear();
         let source = Arc::clone(self.source);
         let text = &source.text()[base..];
         self.is_continued = base > 0 && !text.starts_with("---");
@@ -221,7 +233,10 @@ impl YamlComposer<'_> {
         let error = text.floor_char_boundary(error.min(text.len()));
         let line = text[..error].rfind('\n').map_or(0, |at| at + 1);
         let is_before = |node: &Node| node.span.end <= line;
-        while let Some(Open { span, collection }) = self.open.pop() {
+        while let Some(Open {
+            span, collection, ..
+        }) = self.open.pop()
+        {
             let value = match collection {
                 Collection::Sequence(mut items) => {
                     items.truncate(items.iter().take_while(|item| is_before(item)).count());
@@ -267,9 +282,12 @@ impl YamlComposer<'_> {
             }
             self.report_properties(&event, span);
         }
+        let anchor = event.anchor_id().filter(|_| self.syntax.is_foreign);
         match event {
-            Event::Scalar(text, style, ..) => {
+            Event::Scalar(text, style, _, tag) => {
+                let is_text = tag.is_some_and(|tag| tag.core_suffix() == Some("str"));
                 let style = match style {
+                    ScalarStyle::Plain if is_text && self.syntax.is_foreign => Style::Quoted,
                     ScalarStyle::Plain => Style::Plain,
                     ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
@@ -278,14 +296,18 @@ impl YamlComposer<'_> {
                     Cow::Borrowed(text) => text.to_owned(),
                     Cow::Owned(text) => text,
                 };
-                self.add(Node {
-                    span,
-                    value: Value::Scalar(Scalar { text, style }),
-                });
+                let value = Value::Scalar(Scalar { text, style });
+                return self.complete(Node { span, value }, anchor);
             }
+            Event::Alias(id) if self.anchored.contains_key(&id) => return self.repeat(id, span),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 if !self.count_past_cap() && !self.report_unquoted_spec(span.start) {
-                    self.report(Code::ForbiddenYaml, "aliases are not allowed", span);
+                    let message = if self.syntax.is_foreign {
+                        "this alias has no anchor before it"
+                    } else {
+                        "aliases are not allowed"
+                    };
+                    self.report(Code::ForbiddenYaml, message, span);
                 }
                 self.add(Node {
                     span,
@@ -296,7 +318,7 @@ impl YamlComposer<'_> {
                 });
             }
             Event::SequenceStart(..) => {
-                return self.begin(Collection::Sequence(Vec::new()), span);
+                return self.begin(Collection::Sequence(Vec::new()), span, anchor);
             }
             Event::MappingStart(..) => {
                 let collection = Collection::Mapping {
@@ -305,11 +327,12 @@ impl YamlComposer<'_> {
                     key: None,
                     skip_value: false,
                 };
-                return self.begin(collection, span);
+                return self.begin(collection, span, anchor);
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Open {
                     span: start,
+                    anchor,
                     collection,
                 } = self.open.pop().expect("every end has a beginning");
                 let (value, last_end) = match collection {
@@ -319,6 +342,7 @@ impl YamlComposer<'_> {
                     }
                     Collection::Mapping { entries, .. } => {
                         let last_end = entries.last().map(|entry| entry.value.span.end);
+                        let entries = self.merged(entries);
                         (Value::Mapping(Mapping { entries }), last_end)
                     }
                 };
@@ -329,13 +353,11 @@ impl YamlComposer<'_> {
                 } else {
                     span.end
                 };
-                self.add(Node {
-                    span: Span {
-                        start: start.start,
-                        end: end.max(start.end),
-                    },
-                    value,
-                });
+                let span = Span {
+                    start: start.start,
+                    end: end.max(start.end),
+                };
+                return self.complete(Node { span, value }, anchor);
             }
             Event::DocumentStart(..) => {
                 self.nodes += 1;
@@ -348,15 +370,86 @@ impl YamlComposer<'_> {
         Flow::Continue(())
     }
 
-    fn begin(&mut self, collection: Collection, span: Span) -> Flow {
+    fn begin(&mut self, collection: Collection, span: Span, anchor: Option<usize>) -> Flow {
         if self.open.len() >= self.syntax.depth {
             return self.stop(
                 Limits::exceeded("levels of nesting", self.syntax.depth),
                 span,
             );
         }
-        self.open.push(Open { span, collection });
+        self.open.push(Open {
+            span,
+            anchor,
+            collection,
+        });
         Flow::Continue(())
+    }
+
+    /// Adds a node, and remembers it if it has an anchor. The copy counts as nodes, so that anchors within anchors stay
+    /// below the limit.
+    fn complete(&mut self, node: Node, anchor: Option<usize>) -> Flow {
+        if let Some(anchor) = anchor {
+            let (nodes, depth) = measure(&node);
+            self.nodes += nodes;
+            if self.nodes > self.syntax.nodes {
+                return self.stop(Limits::exceeded("nodes", self.syntax.nodes), node.span);
+            }
+            let anchored = Anchored {
+                node: node.clone(),
+                nodes,
+                depth,
+            };
+            self.anchored.insert(anchor, anchored);
+        }
+        self.add(node);
+        Flow::Continue(())
+    }
+
+    /// Adds what an alias stands for. The limits hold for what results, not for what is written.
+    fn repeat(&mut self, anchor: usize, span: Span) -> Flow {
+        let anchored = &self.anchored[&anchor];
+        self.nodes += anchored.nodes;
+        if self.nodes > self.syntax.nodes {
+            return self.stop(Limits::exceeded("nodes", self.syntax.nodes), span);
+        }
+        if self.open.len() + anchored.depth > self.syntax.depth {
+            let limit = Limits::exceeded("levels of nesting", self.syntax.depth);
+            return self.stop(limit, span);
+        }
+        let value = anchored.node.value.clone();
+        self.add(Node { span, value });
+        Flow::Continue(())
+    }
+
+    /// The entries of a mapping with those of its merge keys, as YAML 1.1 has them: its own ones win, then those that
+    /// are named first.
+    fn merged(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+        let is_merge = |entry: &Entry| entry.key.style == Style::Plain && entry.key.text == "<<";
+        if !self.syntax.is_foreign || !entries.iter().any(is_merge) {
+            return entries;
+        }
+        let (merges, own): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(is_merge);
+        let mut all = own;
+        let mut seen: HashSet<String> = all.iter().map(|entry| entry.key.text.clone()).collect();
+        // Of several merge keys, the last one wins.
+        for merge in merges.into_iter().rev() {
+            let at = merge.value.span;
+            let sources = match merge.value.value {
+                Value::Sequence(items) => items,
+                _ => vec![merge.value],
+            };
+            for source in sources {
+                let Value::Mapping(mapping) = source.value else {
+                    if !self.count_past_cap() {
+                        self.report(Code::Syntax, "only mappings can be merged", at);
+                    }
+                    continue;
+                };
+                let new = mapping.entries.into_iter();
+                all.extend(new.filter(|entry| seen.insert(entry.key.text.clone())));
+            }
+        }
+        all
     }
 
     fn stop(&mut self, diagnostic: Diagnostic, span: Span) -> Flow {
@@ -380,7 +473,8 @@ impl YamlComposer<'_> {
 
     /// Reports anchors and tags.
     fn report_properties(&mut self, event: &Event<'_>, span: Span) {
-        if event.anchor_id().is_some() && !self.count_past_cap() {
+        let is_foreign = self.syntax.is_foreign;
+        if event.anchor_id().is_some() && !is_foreign && !self.count_past_cap() {
             let at = self.property_before(span, '&');
             self.report(Code::ForbiddenYaml, "anchors are not allowed", at);
         }
@@ -388,7 +482,7 @@ impl YamlComposer<'_> {
             return;
         };
         let is_yaql = tag.original() == "!yaql" && matches!(event, Event::Scalar(..));
-        if is_yaql && self.syntax.yaql_tag {
+        if is_yaql && self.syntax.yaql_tag || is_foreign && tag.core_suffix().is_some() {
             return;
         }
         if self.count_past_cap() {
@@ -482,7 +576,7 @@ impl YamlComposer<'_> {
         if scalar.style == Style::Plain && scalar.text == "<<" {
             // For lenient readers, which see that there is more than what is written here.
             *key = Some((scalar, span));
-            if !self.count_past_cap() {
+            if !self.syntax.is_foreign && !self.count_past_cap() {
                 self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
             }
         } else if seen.insert(scalar.text.clone()) {
@@ -494,10 +588,8 @@ impl YamlComposer<'_> {
                 self.left_out += 1;
                 return;
             }
-            let first = entries
-                .iter()
-                .find(|entry| entry.key.text == scalar.text)
-                .map(|entry| Location::new(self.source, entry.key_span));
+            let at = (entries.iter()).position(|entry| entry.key.text == scalar.text);
+            let first = at.map(|at| Location::new(self.source, entries[at].key_span));
             let message = format!(
                 "the key `{}` appears twice",
                 Escaped::shortened(&scalar.text)
@@ -506,6 +598,13 @@ impl YamlComposer<'_> {
                 .label(Location::new(self.source, span), "again here");
             if let Some(first) = first {
                 diagnostic = diagnostic.label(first, "first here");
+            }
+            if let Some(at) = at.filter(|_| self.syntax.is_foreign) {
+                // As for Python, the last one counts.
+                diagnostic.severity = Severity::Warning;
+                entries.remove(at);
+                *skip_value = false;
+                *key = Some((scalar, span));
             }
             self.diagnostics.push(diagnostic);
         }
@@ -552,4 +651,24 @@ fn unmerged(marker: Location) -> Diagnostic {
     Diagnostic::error(Code::Syntax, "the file contains merge conflict markers")
         .at(marker)
         .hint("resolve the conflict, and remove the lines with markers")
+}
+
+/// The number of nodes in a node, and of levels of sequences and mappings.
+fn measure(node: &Node) -> (usize, usize) {
+    let (mut nodes, mut depth) = (0, 0);
+    let mut rest = vec![(node, 0)];
+    while let Some((node, level)) = rest.pop() {
+        nodes += 1;
+        depth = depth.max(level + usize::from(!matches!(node.value, Value::Scalar(_))));
+        match &node.value {
+            Value::Scalar(_) => {}
+            Value::Sequence(items) => rest.extend(items.iter().map(|item| (item, level + 1))),
+            Value::Mapping(mapping) => {
+                let values = mapping.entries.iter().map(|entry| &entry.value);
+                nodes += mapping.entries.len();
+                rest.extend(values.map(|value| (value, level + 1)));
+            }
+        }
+    }
+    (nodes, depth)
 }

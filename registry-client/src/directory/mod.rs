@@ -181,11 +181,14 @@ impl DirectoryRegistry {
     }
 
     fn add_release(&mut self, file: &ReleaseFile) {
-        if let Err(errors) = self.releases.add(file, &self.options) {
-            if let Some(name) = file.written_name(&self.options) {
-                self.remember_unreadable(&name, file.path());
+        match self.releases.add(file, &self.options) {
+            Ok(unread) => lock(&self.findings).extend(unread),
+            Err(errors) => {
+                if let Some(name) = file.written_name(&self.options) {
+                    self.remember_unreadable(&name, file.path());
+                }
+                lock(&self.findings).push(broken(file.path(), &errors));
             }
-            lock(&self.findings).push(broken(file.path(), &errors));
         }
     }
 

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, open_file, read_file};
-use pkgres_formats::{Format, FormatFile, ReleaseExtent};
+use pkgres_formats::{Format, FormatFile, ReleaseExtent, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions, Version,
@@ -120,7 +120,10 @@ impl ReleaseFile {
     }
 
     /// Reads the records of the releases, with their digests.
-    fn read(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>, Vec<Diagnostic>> {
+    fn read(
+        &self,
+        options: &ReadOptions,
+    ) -> Result<(Vec<IndexRecord>, Vec<Diagnostic>), Vec<Diagnostic>> {
         let bytes = read_file(&self.path, options.limits.archive_bytes, Follow::Nothing)
             .map_err(|error| vec![error.to_diagnostic()])?;
         let path = shown(&self.path);
@@ -133,13 +136,14 @@ impl ReleaseFile {
             ReleaseExtent::File => self.format.read_releases(&file, &(), options),
             ReleaseExtent::Folder => self.format.read_releases(&file, &tree, options),
         };
-        let (releases, _) = read.into_result()?;
+        let (releases, findings) = read.into_result()?;
+        let unread = unread_parts(findings);
         let with_digest = releases.into_iter().map(|release| IndexRecord {
             digest: Some(release.digest),
             size: (self.extent == ReleaseExtent::File).then_some(bytes.len() as u64),
             ..release.record
         });
-        Ok(with_digest.collect())
+        Ok((with_digest.collect(), unread))
     }
 }
 
@@ -154,20 +158,21 @@ fn read_beginning(path: &Path) -> Vec<u8> {
 }
 
 impl Releases {
-    /// Reads the releases of a file.
+    /// Reads the releases of a file. Returns warnings about what of them cannot be read.
     pub(super) fn add(
         &mut self,
         file: &ReleaseFile,
         options: &ReadOptions,
-    ) -> Result<(), Vec<Diagnostic>> {
-        for record in file.read(options)? {
+    ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        let (records, unread) = file.read(options)?;
+        for record in records {
             let releases = self.found.entry(record.name.clone()).or_default();
             releases.push(FoundRelease {
                 record,
                 file: file.clone(),
             });
         }
-        Ok(())
+        Ok(unread)
     }
 
     /// Sorts the releases of each package by version. Releases with several contents are set aside; the result has a

@@ -1,9 +1,9 @@
 //! Checks artifacts of Ansible collections before they are published.
 
 use bytes::Bytes;
-use pkgres_formats::Format as _;
 use pkgres_formats::ansible::{Collections, read_collection};
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_formats::{Format as _, unread_parts};
+use pkgres_manifest::diagnostic::{Escaped, Severity};
 use pkgres_manifest::{PackageName, ReadOptions};
 
 use super::{Candidate, check_line, check_names, invalid};
@@ -18,9 +18,17 @@ pub(crate) fn check_collection(
     bytes: &Bytes,
     options: &ReadOptions,
 ) -> Result<(Candidate, CollectionTexts), Problem> {
-    let (read, _) = read_collection("the artifact", bytes, options)
+    let (read, findings) = read_collection("the artifact", bytes, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;
+    // The record of a release never changes, so nothing may be missing from it.
+    let mut unread = unread_parts(findings);
+    for finding in &mut unread {
+        finding.severity = Severity::Error;
+    }
+    if !unread.is_empty() {
+        return Err(invalid(&unread));
+    }
     let record = read.release.record;
     let text = |(file, bytes): (String, Vec<u8>)| PackageText::new(file, &bytes);
     let texts = CollectionTexts {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use futures_util::{StreamExt as _, stream};
 use pkgres_formats::ansible::Collections;
-use pkgres_formats::{Format as _, FormatFile};
+use pkgres_formats::{Format as _, FormatFile, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
 
@@ -180,8 +180,14 @@ impl GalaxyRegistry {
         );
         let file = FormatFile { path: &path, bytes };
         let read = Collections.read_releases(&file, &(), &self.read_options);
+        let is_whole;
         let record = match read.into_result() {
-            Ok((releases, _)) => releases.into_iter().next().map(|release| release.record),
+            Ok((releases, findings)) => {
+                let unread = unread_parts(findings);
+                is_whole = unread.is_empty();
+                lock(&self.findings).extend(unread);
+                releases.into_iter().next().map(|release| release.record)
+            }
             Err(errors) => {
                 let error = errors.iter().find(|error| error.is_error());
                 let reason = error.map_or("it cannot be read", |error| &error.message);
@@ -195,7 +201,8 @@ impl GalaxyRegistry {
             return self.settle(draft, None);
         };
         record.published.clone_from(&draft.release.record.published);
-        if let Some(cache) = &self.cache {
+        // What is missing has to be said each time.
+        if let Some(cache) = self.cache.as_ref().filter(|_| is_whole) {
             cache.store_record(&draft.digest, &record);
         }
         self.settle(draft, Some(record));

@@ -47,6 +47,11 @@ pub(super) fn beside(place: &Place) {
     assert_eq!(refused, Err(ProblemCode::VersionExists));
     let (name, version) = (build::package("acme.web"), build::version("1.2.0"));
 
+    let mut unread = ArtifactBuilder::new("acme.web", "1.3.0", &[]);
+    unread.file("meta/runtime.yml", b"requires_ansible: [\n");
+    let refused = publish_collection(&registry, &operator, &unread.finish());
+    assert_eq!(refused, Err(ProblemCode::PackageInvalid));
+
     // Everything is there after a restart, too.
     drop(registry);
     let registry = place.open_with(options());

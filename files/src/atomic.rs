@@ -31,6 +31,10 @@ pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<
 ///
 /// Readers see the old content or the new one, also readers that have the old file open. Nothing is synced: after a crash
 /// of the machine the file may hold anything, so that its content must show whether it is damaged.
+///
+/// # Errors
+///
+/// The target is a link, a folder or a device, or a step fails.
 pub fn write_cache_file(
     system: &dyn FileSystem,
     path: &Path,
@@ -41,6 +45,10 @@ pub fn write_cache_file(
 }
 
 /// Writes a file of a cache from many pieces, which are not put together in memory, as [`write_cache_file`] does.
+///
+/// # Errors
+///
+/// As for [`write_cache_file`].
 pub fn write_cache_pieces<'piece>(
     system: &dyn FileSystem,
     path: &Path,
@@ -66,6 +74,10 @@ pub fn write_cache_pieces<'piece>(
 }
 
 /// Writes a file that only its owner can read, such as one with a secret, otherwise as [`write_file`] does.
+///
+/// # Errors
+///
+/// As for [`write_file`].
 pub fn write_private_file(
     system: &dyn FileSystem,
     path: &Path,
@@ -76,6 +88,10 @@ pub fn write_private_file(
 }
 
 /// Makes a folder and its missing parents, durably.
+///
+/// # Errors
+///
+/// A folder cannot be made, or the change of its parent cannot be synced.
 pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
     let made = make_folders(system, folder)?;
     // The name of a folder is in its parent. Another process may have made a folder and not synced it yet, so that
@@ -251,6 +267,10 @@ impl<System> std::fmt::Debug for FolderWriter<'_, System> {
 
 impl<'system, System: FileSystem> FolderWriter<'system, System> {
     /// Makes the folder if there is none, and removes temporary files of any name that a crash left behind in it.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
     pub fn open(system: &'system System, folder: &Path) -> Result<Self, FileError> {
         make_folder(system, folder)?;
         sweep_where(system, folder, is_temporary_name);
@@ -269,6 +289,10 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
     }
 
     /// Writes a file. Its content is durable at once, its name once [`finish`](Self::finish) returned.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write_file`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
         let put = |file: &mut dyn NewFile| file.write(bytes);
         let path = self.folder.join(name);
@@ -276,6 +300,10 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
     }
 
     /// Makes the names of all files durable.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be synced.
     pub fn finish(self) -> Result<(), FileError> {
         if self.durability == Durability::Volatile {
             return Ok(());

@@ -15,6 +15,10 @@ pub struct FileLock(File);
 
 impl FileLock {
     /// The locked file, for another process to keep open: the lock ends once both have closed it.
+    ///
+    /// # Errors
+    ///
+    /// The process cannot open more files.
     pub fn share(&self) -> io::Result<File> {
         self.0.try_clone()
     }
@@ -24,6 +28,10 @@ impl FileLock {
 ///
 /// The lock makes reading a file, deciding and replacing it one step. As that replaces the file itself, the lock is
 /// another file beside it. It ends with the process. On a file system without locks nothing is locked.
+///
+/// # Errors
+///
+/// The file cannot be made, opened or locked.
 pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -48,6 +56,10 @@ pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
 ///
 /// The lock makes reading files of a folder, deciding and writing them one step for all that take it. It ends with
 /// the process. On a file system without locks nothing is locked.
+///
+/// # Errors
+///
+/// The folder cannot be opened or locked.
 pub fn lock_folder(folder: &Path, wait: impl FnOnce()) -> Result<FileLock, FileError> {
     if let Some(lock) = try_lock_folder(folder)? {
         return Ok(lock);
@@ -62,6 +74,10 @@ pub fn lock_folder(folder: &Path, wait: impl FnOnce()) -> Result<FileLock, FileE
 }
 
 /// Locks a folder itself; `None` if another process has locked it. On a file system without locks nothing is locked.
+///
+/// # Errors
+///
+/// The folder cannot be opened or locked. That another process has locked it is no error.
 pub fn try_lock_folder(folder: &Path) -> Result<Option<FileLock>, FileError> {
     let open = open_for_lock(folder);
     open.and_then(try_lock_open_folder)

@@ -41,6 +41,10 @@ impl AsRef<[u8]> for FileBytes {
 /// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote, in a
 /// folder that no other program writes to: such files are replaced, never changed, so that the mapping of an old one stays
 /// valid. Files that users edit, such as the index of a registry, must be read instead.
+///
+/// # Errors
+///
+/// The file cannot be read, is larger, is not a plain file, or is a link.
 pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
     let (file, length) = open_plain(path, limit, Follow::Nothing)?;
     Ok(FileBytes(match map(&file) {

@@ -27,6 +27,10 @@ pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, Fil
 }
 
 /// Opens a plain file of at most `limit` bytes. Its later growth is not checked.
+///
+/// # Errors
+///
+/// The file cannot be opened, is larger, or is not a plain file.
 pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileError> {
     open_plain(path, limit, follow).map(|(file, _)| file)
 }
@@ -35,6 +39,10 @@ pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileEr
 /// way to it may be a link, which could lead anywhere.
 ///
 /// `below` is relative to the folder and does not lead out of it.
+///
+/// # Errors
+///
+/// As for [`read_file`], and if the path has a link.
 pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let path = folder.join(below);
     let between = below.ancestors().skip(1);

@@ -126,6 +126,10 @@ fn for_another_group(mode: u32) -> u32 {
 }
 
 /// Takes the rights on a file or folder away from everyone but its owner.
+///
+/// # Errors
+///
+/// The rights cannot be read or changed.
 pub fn make_private(path: &Path) -> Result<(), FileError> {
     #[cfg(unix)]
     {

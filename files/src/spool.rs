@@ -33,6 +33,10 @@ impl Drop for Removed {
 
 impl Spool {
     /// An empty temporary file in a folder that exists.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be made.
     pub fn create(folder: &Path) -> Result<Self, FileError> {
         sweep(&RealFileSystem, folder, NAME);
         let path = folder.join(temporary_name(NAME));
@@ -46,6 +50,10 @@ impl Spool {
     }
 
     /// Appends bytes.
+    ///
+    /// # Errors
+    ///
+    /// The bytes cannot be written, for instance because the disk is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.file
             .write(bytes)
@@ -55,6 +63,10 @@ impl Spool {
     }
 
     /// The whole content as mapped memory, which the system can reclaim.
+    ///
+    /// # Errors
+    ///
+    /// The content cannot be written, mapped or read.
     pub fn finish(self) -> Result<FileBytes, FileError> {
         map_file(&self.path.0, self.length)
     }

@@ -9,7 +9,8 @@ use pkgres_manifest::{
     IndexRecord, LockDiff, PackageName, ReleaseSource, Requirement, Spec, Version,
 };
 use pkgres_resolver::{
-    LockCheck, Preference, ReasonKind, Resolver, Staleness, Step, Supply, frozen,
+    Engine, Exclusion, LockCheck, Preference, PrereleaseReason, ReasonKind, Request, Resolver,
+    Staleness, Step, Supply, frozen,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::drive::{NoPackages, drive};
@@ -361,4 +362,90 @@ fn a_frozen_lock_gives_the_resolution_that_it_was_written_from() {
     assert!(solved > 1_000, "{solved}");
     let lock = pkgres_manifest::Lockfile::default();
     assert!(frozen(&lock, &package("R"), Some(&version("1"))).is_err());
+}
+
+/// The chosen versions of `L` and `N`, which the engines agree on.
+fn chosen(root: IndexRecord, records: &[IndexRecord]) -> Vec<String> {
+    let universe = Universe::new(root, records.to_vec());
+    let answers = [Engine::Native, Engine::Pubgrub].map(|engine| {
+        [0, u64::MAX].map(|conflict_limit| {
+            let mut request = request(&universe);
+            request.options.engine = engine;
+            request.options.conflict_limit = conflict_limit;
+            let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, request) else {
+                panic!("there is a resolution");
+            };
+            let packages = resolution.packages().iter();
+            packages
+                .map(|package| format!("{} {}", package.name, package.version))
+                .collect::<Vec<_>>()
+        })
+    });
+    let [first, others @ ..] = answers.as_flattened() else {
+        unreachable!("there are four answers");
+    };
+    assert!(others.iter().all(|other| other == first), "{answers:?}");
+    first.clone()
+}
+
+/// Which requirements count must not depend on the choice itself: if `L 1` alone leads to the requirement that makes `L 2`
+/// the better one, neither would be the best.
+#[test]
+fn a_prerelease_is_preferred_if_it_is_named_before_its_package_is_decided() {
+    let root = || release("R", "1");
+    let named = [
+        release("L", "1"),
+        release("L", "2.0.0-a"),
+        release("N", "1").requires("L", "<2.0.0-b"),
+    ];
+    let first = root().requires("L", "*").requires("N", "*");
+    assert_eq!(chosen(first, &named), ["L 1.0.0", "N 1.0.0"]);
+    let second = root().requires("N", "*").requires("L", "*");
+    assert_eq!(chosen(second, &named), ["L 2.0.0-a", "N 1.0.0"]);
+
+    let only_by_the_older = [
+        release("L", "1").requires("N", "1"),
+        release("L", "2.0.0-a"),
+        release("N", "1").requires("L", "<2.0.0-b"),
+    ];
+    let root = root().requires("L", "*");
+    assert_eq!(chosen(root, &only_by_the_older), ["L 1.0.0", "N 1.0.0"]);
+}
+
+#[test]
+fn the_reason_of_a_prerelease_says_why_no_stable_version_is_chosen() {
+    let reason = |spec: &str, change: &dyn Fn(&mut IndexRecord), policy: &dyn Fn(&mut Request)| {
+        let mut stable = release("L", "1");
+        change(&mut stable);
+        let records = vec![release("L", "0.9.0"), stable, release("L", "1.1.0-a")];
+        let universe = Universe::new(release("R", "1").requires("L", spec), records);
+        let mut request = request(&universe);
+        policy(&mut request);
+        match run(&universe, Supplies::OnDemand, request) {
+            Verdict::Solved(resolution) => resolution.prereleases()[0].because.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let excluded = |exclusion| PrereleaseReason::StableExcluded {
+        version: version("1.0.0"),
+        exclusion,
+    };
+    let yank = |record: &mut IndexRecord| record.yanked = true;
+    let publish =
+        |record: &mut IndexRecord| record.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let nothing = |_: &mut Request| {};
+    let cut_off = |request: &mut Request| request.options.exclude_newer = Some(cutoff());
+    assert_eq!(reason("1", &yank, &nothing), excluded(Exclusion::Yanked));
+    assert_eq!(reason("1", &publish, &cut_off), excluded(Exclusion::TooNew));
+    // What does not fit anyway is no reason.
+    assert_eq!(
+        reason(">=1.0.1,<2", &yank, &nothing),
+        PrereleaseReason::NoStable
+    );
+    let keep = |request: &mut Request| {
+        request.options.prerelease = pkgres_resolver::PrereleasePolicy::Never;
+        let kept = (package("L"), version("1.1.0-a"));
+        request.locked.kept.insert(kept);
+    };
+    assert_eq!(reason("1", &yank, &keep), PrereleaseReason::Locked);
 }

@@ -32,6 +32,11 @@ pub(crate) fn notes(
             PrereleaseReason::Locked => "the lockfile has it".to_owned(),
             PrereleaseReason::Requested => "it was requested".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
+            PrereleaseReason::StableExcluded { version, exclusion } => {
+                let was = excluded_because(*exclusion);
+                let why = reasons.in_parentheses(name, version);
+                format!("the stable version {version} {was}{why}")
+            }
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
             PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
         };

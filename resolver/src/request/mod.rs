@@ -250,8 +250,11 @@ pub(crate) const OBJECT_MODEL: &str = "the object model";
 /// The order of prereleases and stable versions. Which versions match a spec is not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PrereleasePolicy {
-    /// Stable versions come first. Once a present requirement names a prerelease of the package,
-    /// the newest version comes first.
+    /// Stable versions come first. If a requirement of a root, or of a release that was decided before, names a
+    /// prerelease of the package, the newest version comes first. Requirements of releases that are decided later do
+    /// not count, although they may be in the resolution: which ones are there can depend on the choice, as when only
+    /// the older version requires the release that names a prerelease of the newer one. Neither version would be the
+    /// best then.
     #[default]
     IfNecessary,
     /// The newest comes first, prerelease or not.

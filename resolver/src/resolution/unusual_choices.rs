@@ -89,6 +89,13 @@ pub enum PrereleaseReason {
         /// The requirement's spec.
         spec: Spec,
     },
+    /// The policy excludes the stable versions that fit.
+    StableExcluded {
+        /// The newest of them.
+        version: Version,
+        /// Why it is excluded.
+        exclusion: Exclusion,
+    },
     /// No stable version is allowed.
     NoStable,
 }
@@ -214,7 +221,13 @@ fn prerelease_reason(
     if universe.catalog.policy().prerelease() == PrereleasePolicy::Allow {
         return PrereleaseReason::Policy;
     }
+    // Without being locked itself, it is there only because the lock keeps it.
+    let is_kept = Exclusion::of(universe, prerelease).is_some();
+    if is_kept || universe.catalog.policy().prerelease() == PrereleasePolicy::Never {
+        return PrereleaseReason::Locked;
+    }
     let mut specs = FxHashMap::default();
+    let mut required: Vec<Spec> = Vec::new();
     for (at, owner) in selection.releases().iter().enumerate() {
         let mut bound = selection.bound_at(at).iter();
         if !bound.clone().any(|target| *target == prerelease) {
@@ -226,8 +239,13 @@ fn prerelease_reason(
             &mut specs,
             |EffectiveRequirement { spec, .. }| {
                 let is_on_it = bound.next() == Some(&prerelease);
-                if is_on_it && naming.is_none() && spec.names_prerelease() {
+                if !is_on_it {
+                    return;
+                }
+                if naming.is_none() && spec.names_prerelease() {
                     naming = Some(spec);
+                } else {
+                    required.push(spec);
                 }
             },
         );
@@ -238,5 +256,26 @@ fn prerelease_reason(
             };
         }
     }
-    PrereleaseReason::NoStable
+    match newest_excluded_stable(universe, prerelease, &required) {
+        Some((version, exclusion)) => PrereleaseReason::StableExcluded { version, exclusion },
+        None => PrereleaseReason::NoStable,
+    }
+}
+
+/// The newest stable version that the requirements on a prerelease allow and the policy excludes.
+fn newest_excluded_stable(
+    universe: &Universe,
+    prerelease: ReleaseId,
+    required: &[Spec],
+) -> Option<(Version, Exclusion)> {
+    let catalog = &universe.catalog;
+    let package = prerelease.package;
+    let releases = (0..catalog.release_count(package)).map(|index| ReleaseId { package, index });
+    let excluded = releases.filter_map(|release| {
+        let exclusion = Exclusion::of(universe, release)?;
+        let version = catalog.read_version(release);
+        let fits = required.iter().all(|spec| spec.matches(&version));
+        (fits && !catalog.is_prerelease(release)).then_some((version, exclusion))
+    });
+    excluded.max_by(|(one, _), (other, _)| one.cmp(other))
 }

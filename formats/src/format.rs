@@ -106,11 +106,11 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Vec<Release>>;
 
-    /// The name of the package whose release a file belongs to, as it is written, although the release cannot be read:
-    /// no other registry must serve the name. By default, it is unknown.
-    fn written_name(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Option<String> {
+    /// The names of the packages whose releases a file has, as they are written, although the releases cannot be read:
+    /// no other registry must serve the names. By default, they are unknown.
+    fn written_names(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Vec<String> {
         let _ = (file, options);
-        None
+        Vec::new()
     }
 
     /// The digest that a release which is a file has as a folder, once it is installed; `None` if the bytes are no such

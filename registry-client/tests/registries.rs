@@ -304,6 +304,15 @@ fn a_package_that_cannot_be_read_keeps_its_name() {
             r#"{"collection_info": {"namespace": "acme", "name": "installed", "version": "x"}}"#,
         ),
         ("files/acme-packed-1.0.0.tar.gz", "no archive"),
+        (
+            "models/declared.xml",
+            "<!DOCTYPE UANodeSet><UANodeSet><Models><Model ModelUri=\"acme.declared\"/>",
+        ),
+        (
+            "models/versioned.xml",
+            "<UANodeSet xmlns=\"http://opcfoundation.org/UA/2011/03/UANodeSet.xsd\"><Models>\
+             <Model Version=\"1@2\" ModelUri = 'acme.versioned'/></Models></UANodeSet>",
+        ),
     ];
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -311,7 +320,17 @@ fn a_package_that_cannot_be_read_keeps_its_name() {
         fs::write(path, text).expect("written");
     }
     let registry = directory(folder.path());
-    for name in ["plain", "quoted", "blank", "galaxy", "installed", "packed"] {
+    let names = [
+        "plain",
+        "quoted",
+        "blank",
+        "galaxy",
+        "installed",
+        "packed",
+        "declared",
+        "versioned",
+    ];
+    for name in names {
         let name = PackageName::native(&format!("acme.{name}")).expect("a name");
         let found = registry
             .records(std::slice::from_ref(&name))

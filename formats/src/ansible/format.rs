@@ -174,11 +174,12 @@ impl Format for Collections {
         }
     }
 
-    fn written_name(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Option<String> {
-        match file.name().strip_suffix(ARTIFACT_SUFFIX) {
+    fn written_names(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Vec<String> {
+        let name = match file.name().strip_suffix(ARTIFACT_SUFFIX) {
             Some(stem) => name_of_artifact(stem),
             None => written_collection_name(file.name(), file.bytes, &options.limits),
-        }
+        };
+        name.into_iter().collect()
     }
 
     fn folder_digest(&self, bytes: &[u8], options: &ReadOptions) -> Option<ArtifactDigest> {

@@ -273,6 +273,28 @@ impl Format for NodeSets {
             Err(errors) => Parsed::new(None, errors),
         }
     }
+
+    fn written_names(&self, file: &FormatFile<'_>, _: &ReadOptions) -> Vec<String> {
+        written_names(&String::from_utf8_lossy(&in_utf8(file.bytes)))
+    }
+}
+
+/// The URIs of models that are written in a text which may be no XML.
+fn written_names(text: &str) -> Vec<String> {
+    let tags = text.split('<').skip(1);
+    let models = tags.filter_map(|tag| {
+        let (name, rest) = tag.split_once(|next: char| next.is_ascii_whitespace())?;
+        let is_model = name.rsplit(':').next() == Some("Model");
+        let (_, value) = rest.split_once("ModelUri").filter(|_| is_model)?;
+        let value = value.trim_start().strip_prefix('=')?.trim_start();
+        let quote = value
+            .chars()
+            .next()
+            .filter(|next| matches!(next, '"' | '\''))?;
+        let (uri, _) = value[1..].split_once(quote)?;
+        Some(uri.replace("&amp;", "&"))
+    });
+    models.collect()
 }
 
 /// The models of a file with their records, and the findings.

@@ -450,3 +450,48 @@ fn the_paths_of_members_are_limited() {
         "error[PK0001]: more than the limit of 67108864 bytes in the paths of mandatory members";
     assert!(findings[0].contains(limit), "{findings:?}");
 }
+
+#[test]
+fn node_sets_that_cannot_be_read_are_recognized() {
+    let set = "<UANodeSet xmlns=\"http://opcfoundation.org/UA/2011/03/UANodeSet.xsd\"/>";
+    let texts: [Vec<u8>; 4] = [
+        format!("<!DOCTYPE UANodeSet>{set}").into_bytes(),
+        [
+            b"<?xml version=\"1.0\"?><!-- \xe9 -->".as_slice(),
+            set.as_bytes(),
+        ]
+        .concat(),
+        [
+            b"<?xml version=\"1.0\" encoding=\"windows-1252\"?><!-- \xe9 -->".as_slice(),
+            set.as_bytes(),
+        ]
+        .concat(),
+        b"<!DOCTYPE ua:UANodeSet><ua:UANodeSet>".to_vec(),
+    ];
+    for text in &texts {
+        let file = FormatFile {
+            path: "pump.xml",
+            bytes: text,
+        };
+        let shown = String::from_utf8_lossy(text);
+        assert_eq!(
+            NodeSets.release_extent(&file),
+            Some(ReleaseExtent::File),
+            "{shown}"
+        );
+        let read = NodeSets.read_releases(&file, &(), &ReadOptions::default());
+        assert!(read.into_result().is_err(), "{shown}");
+    }
+    for text in [
+        "<!DOCTYPE html><html>UANodeSet <b>the UANodeSet</b></html>",
+        "<!DOCTYPE x><xs:element name=\"UANodeSet\"/>",
+        "<!DOCTYPE x><UANodeSetList/>",
+        "text about <UANodeSet>",
+    ] {
+        let file = FormatFile {
+            path: "page.xml",
+            bytes: text.as_bytes(),
+        };
+        assert_eq!(NodeSets.release_extent(&file), None, "{text}");
+    }
+}

@@ -184,7 +184,7 @@ impl DirectoryRegistry {
         match self.releases.add(file, &self.options) {
             Ok(unread) => lock(&self.findings).extend(unread),
             Err(errors) => {
-                if let Some(name) = file.written_name(&self.options) {
+                for name in file.written_names(&self.options) {
                     self.remember_unreadable(&name, file.path());
                 }
                 lock(&self.findings).push(broken(file.path(), &errors));

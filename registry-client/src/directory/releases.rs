@@ -104,19 +104,18 @@ impl ReleaseFile {
         }
     }
 
-    /// The name of its package as it is written, if the release cannot be read.
-    pub(super) fn written_name(&self, options: &ReadOptions) -> Option<String> {
-        let limit = options.limits.manifest_bytes;
-        let bytes = match self.extent {
-            ReleaseExtent::Folder => read_file(&self.path, limit, Follow::Nothing),
-            // The name of the file is enough.
-            ReleaseExtent::File => Ok(Vec::new()),
+    /// The names of its packages as they are written, if the releases cannot be read.
+    pub(super) fn written_names(&self, options: &ReadOptions) -> Vec<String> {
+        let limit = match self.extent {
+            ReleaseExtent::Folder => options.limits.manifest_bytes,
+            ReleaseExtent::File => options.limits.archive_bytes,
         };
+        let bytes = read_file(&self.path, limit, Follow::Nothing);
         let file = FormatFile {
             path: &shown(&self.path),
             bytes: &bytes.unwrap_or_default(),
         };
-        self.format.written_name(&file, options)
+        self.format.written_names(&file, options)
     }
 
     /// Reads the records of the releases, with their digests.

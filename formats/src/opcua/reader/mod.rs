@@ -137,9 +137,35 @@ pub(super) fn begins_like_node_set(bytes: &[u8]) -> bool {
     let text = valid.strip_prefix('\u{feff}').unwrap_or(valid);
     match Document::new(text, MAX_DEPTH).root() {
         Ok(root) => local_name(root.name) == ROOT,
-        // What is cut off may have it.
-        Err(_) => bytes.len() >= RECOGNIZED_BYTES && text.trim_start().starts_with('<'),
+        // What is cut off may have it. What cannot be read up to there, such as a document type definition, has to be
+        // reported if it is a NodeSet file.
+        Err(_) => {
+            let is_cut_off = bytes.len() >= RECOGNIZED_BYTES;
+            text.trim_start().starts_with('<') && (is_cut_off || has_start_of_root(bytes))
+        }
     }
+}
+
+/// Whether a text that may be no XML has a tag with the name of the root element.
+fn has_start_of_root(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, ROOT.as_bytes()).any(|at| {
+        let before = &bytes[..at];
+        let is_name =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let before = match before.strip_suffix(b":") {
+            Some(prefixed) => {
+                let length = prefixed
+                    .iter()
+                    .rev()
+                    .take_while(|byte| is_name(byte))
+                    .count();
+                &prefixed[..prefixed.len() - length]
+            }
+            None => before,
+        };
+        let next = bytes.get(at + ROOT.len());
+        before.ends_with(b"<") && next.is_none_or(|next| !is_name(next) && *next != b':')
+    })
 }
 
 /// The bytes of a file that are enough to recognize it.

@@ -99,6 +99,10 @@ impl Format for NodeSets {
             Ok(read) => read,
             Err(errors) => return Parsed::new(None, errors),
         };
+        let unmet = unmet_siblings(&node_set, &records);
+        if !unmet.is_empty() {
+            return Parsed::new(None, unmet);
+        }
         let mut records = records.into_iter();
         let Some(first) = records.next() else {
             return Parsed::failed(no_models(&node_set));
@@ -142,8 +146,9 @@ impl Format for NodeSets {
             findings.push(no_models(&node_set));
         }
         match node_set.records(false) {
-            Ok((_, warnings)) => {
+            Ok((records, warnings)) => {
                 findings.extend(warnings);
+                findings.extend(unmet_siblings(&node_set, &records));
                 findings.extend(node_set.check(&nodes, known));
             }
             Err(error) => findings.push(error),
@@ -331,6 +336,28 @@ fn no_models(node_set: &NodeSet<'_>) -> Diagnostic {
     Diagnostic::error(Code::Field, message)
         .at(node_set.locate(Span::default()))
         .hint("only NodeSet2 files with a `Model` say what they require")
+}
+
+/// Errors about models of a file that require other releases of models in the same file.
+fn unmet_siblings(node_set: &NodeSet<'_>, records: &[IndexRecord]) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    for (record, model) in records.iter().zip(&node_set.models) {
+        for required in &*record.requirements {
+            let mut siblings = records.iter().filter(|one| one.name == required.package);
+            if let Some(sibling) = siblings.find(|one| !required.spec.matches(&one.version)) {
+                let message = format!(
+                    "`{}` requires `{}` {}, and the file has {}",
+                    record.name,
+                    sibling.name,
+                    required.spec.written(),
+                    sibling.version
+                );
+                let error = Diagnostic::error(Code::NoVersion, message);
+                errors.push(error.at(node_set.locate(model.span)));
+            }
+        }
+    }
+    errors
 }
 
 /// The models of a root as one: what one of them requires of another is there.

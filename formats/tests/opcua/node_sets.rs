@@ -495,3 +495,27 @@ fn node_sets_that_cannot_be_read_are_recognized() {
         assert_eq!(NodeSets.release_extent(&file), None, "{text}");
     }
 }
+
+#[test]
+fn models_of_a_root_meet_the_requirements_on_each_other() {
+    let read = |date: &str| {
+        let text = file(&format!(
+            "<NamespaceUris><Uri>urn:a</Uri><Uri>urn:c</Uri></NamespaceUris><Models>\
+             <Model ModelUri=\"urn:a\" Version=\"1.0\" PublicationDate=\"2024-01-01T00:00:00Z\"/>\
+             <Model ModelUri=\"urn:c\" Version=\"1.0\" PublicationDate=\"2024-01-01T00:00:00Z\">\
+             <RequiredModel ModelUri=\"urn:a\" PublicationDate=\"{date}T00:00:00Z\"/></Model></Models>"
+        ));
+        let file = FormatFile {
+            path: "pump.xml",
+            bytes: text.as_bytes(),
+        };
+        NodeSets
+            .read_root(&file, &(), &ReadOptions::default())
+            .into_result()
+            .map(|(root, _)| root.record.requirements.len())
+            .map_err(|errors| errors[0].message.clone())
+    };
+    assert_eq!(read("2023-01-01"), Ok(0));
+    let error = read("2030-01-01").expect_err("the sibling is older");
+    assert!(error.contains("the file has 1.0@2024-01-01"), "{error}");
+}

@@ -201,6 +201,7 @@ mod tests {
             depth: 64,
             nodes: 1000,
             yaql_tag: false,
+            is_foreign: false,
         };
         let nodes = parse_yaml(&SourceText::new("text", text), syntax).nodes;
         nodes.into_iter().flatten().next().expect("a document")

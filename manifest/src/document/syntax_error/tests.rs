@@ -10,6 +10,7 @@ fn found(text: &str) -> (String, String, String) {
         depth: 64,
         nodes: 1000,
         yaql_tag: false,
+        is_foreign: false,
     };
     let finding = parse_yaml(&source, syntax).diagnostics.remove(0);
     let span = finding.labels[0].location.span();

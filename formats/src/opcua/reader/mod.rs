@@ -135,15 +135,13 @@ pub(super) fn begins_like_node_set(bytes: &[u8]) -> bool {
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     };
     let text = valid.strip_prefix('\u{feff}').unwrap_or(valid);
-    match Document::new(text, MAX_DEPTH).root() {
-        Ok(root) => local_name(root.name) == ROOT,
-        // What is cut off may have it. What cannot be read up to there, such as a document type definition, has to be
-        // reported if it is a NodeSet file.
-        Err(_) => {
-            let is_cut_off = bytes.len() >= RECOGNIZED_BYTES;
-            text.trim_start().starts_with('<') && (is_cut_off || has_start_of_root(bytes))
-        }
+    if let Ok(root) = Document::new(text, MAX_DEPTH).root() {
+        return local_name(root.name) == ROOT;
     }
+    // What is cut off may have it. What cannot be read up to there, such as a document type definition, has to be
+    // reported if it is a NodeSet file.
+    let is_cut_off = bytes.len() >= RECOGNIZED_BYTES;
+    text.trim_start().starts_with('<') && (is_cut_off || has_start_of_root(bytes))
 }
 
 /// Whether a text that may be no XML has a tag with the name of the root element.

@@ -234,7 +234,7 @@ impl RequestError {
             ));
         }
         match error.kind {
-            ErrorKind::Unreachable if may_be_done => finding,
+            ErrorKind::Unreachable | ErrorKind::Malformed if may_be_done => finding,
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
                 Some(hint) if is_write => finding.hint(hint),
                 None if is_write => finding.hint(LATER_HINT),
@@ -246,7 +246,6 @@ impl RequestError {
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
-            ErrorKind::Malformed if may_be_done => finding,
             ErrorKind::Malformed => finding.hint(address_hint(address)),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(

@@ -423,7 +423,7 @@ fn the_reason_of_a_prerelease_says_why_no_stable_version_is_chosen() {
         policy(&mut request);
         match run(&universe, Supplies::OnDemand, request) {
             Verdict::Solved(resolution) => resolution.prereleases()[0].because.clone(),
-            other => panic!("{other:?}"),
+            other @ Verdict::Conflict(_) => panic!("{other:?}"),
         }
     };
     let excluded = |exclusion| PrereleaseReason::StableExcluded {

@@ -27,7 +27,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The package that a path names: a manifest stands for its folder.
+/// The package at a path. The path of a manifest means the folder that it is in.
 pub(crate) fn package_of(path: &Path) -> PathBuf {
     if path.is_file() && path.file_name() == Some(MANIFEST_FILE.as_ref()) {
         folder_of(path)

@@ -308,7 +308,7 @@ fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
     registries.have_equal_content(locked, found, &ReadOptions::default())
 }
 
-/// What a plan of an object model becomes once registries have completed it.
+/// The result of [`finish_plan`].
 #[derive(Debug)]
 pub enum FinishedPlan {
     /// The requirements of the objects.

@@ -156,7 +156,7 @@ fn a_version_with_two_contents_is_left_out() {
     }
 }
 
-/// A line that cannot be read hides its version alone, whatever else is said of the version.
+/// An unreadable line hides its own version only, even if another line describes the same version.
 #[test]
 fn a_line_that_cannot_be_read_hides_its_version() {
     let mut limits = Limits::default();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// How many bytes are shown before a position in a very long line.
 const WINDOW_BYTES: usize = 60;
 
-/// What stands for the parts of a very long line that are not shown.
+/// Marks where a very long line was cut.
 const CUT: &str = "...";
 
 /// A finding as text: the message, the source lines, and hints.

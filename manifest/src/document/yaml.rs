@@ -155,7 +155,7 @@ enum Collection {
     },
 }
 
-/// A node that aliases stand for.
+/// A node that aliases refer to.
 struct Anchored {
     node: Node,
     nodes: usize,
@@ -405,7 +405,7 @@ impl YamlComposer<'_> {
         Flow::Continue(())
     }
 
-    /// Adds what an alias stands for. The limits hold for what results, not for what is written.
+    /// Adds a copy of the node that an alias refers to. Limits apply to the expanded document, not to its text.
     fn repeat(&mut self, anchor: usize, span: Span) -> Flow {
         let anchored = &self.anchored[&anchor];
         self.nodes += anchored.nodes;

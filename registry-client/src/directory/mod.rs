@@ -195,7 +195,7 @@ impl DirectoryRegistry {
     /// Reports a folder that cannot be searched. What is in it is unknown.
     fn tell_unread(&mut self, folder: &Path, error: &io::Error) {
         let message = format!(
-            "{} cannot be read, so that packages in it are not found: {error}",
+            "{} cannot be read, so packages in it are not found: {error}",
             Escaped::path(folder)
         );
         let finding = Diagnostic::warning(Code::BrokenPackage, message).hint(

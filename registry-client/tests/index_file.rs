@@ -179,7 +179,7 @@ fn a_line_that_cannot_be_read_hides_its_version() {
         let findings = registry.take_findings();
         let texts = findings.iter().map(placed);
         let texts: Vec<String> = texts.filter(|text| text.contains("twice")).collect();
-        let why = "appears twice, and one of its lines cannot be read, so that it is not used";
+        let why = "appears twice, and one of its lines cannot be read, so it is not used";
         let expected = [
             format!("a.A 1.1.0 {why} @2:1 @3:1"),
             format!("a.A 1.2.0+b {why} @6:1 @5:1"),

@@ -176,16 +176,13 @@ impl IndexFileRegistry {
 
     /// Leaves out the records of versions that a line hides, each with a warning: nobody knows which line is right.
     fn leave_out_hidden(&self, package: &str, records: &mut Vec<(IndexRecord, Run)>) {
+        if lock(&self.skipped).hidden.is_empty() {
+            return;
+        }
         let hides = |record: &IndexRecord| {
-            let skipped = lock(&self.skipped);
-            if skipped.hidden.is_empty() {
-                return None;
-            }
-            let key = (
-                package.to_owned(),
-                plain_version(&record.version.to_string()),
-            );
-            skipped.hidden.get(&key).copied()
+            let version = plain_version(&record.version.to_string());
+            let key = (package.to_owned(), version);
+            lock(&self.skipped).hidden.get(&key).copied()
         };
         records.retain(|(record, line)| {
             let Some(number) = hides(record) else {
@@ -343,7 +340,7 @@ fn plain_version(text: &str) -> String {
 
 /// The message about a release with a line that can be read and one that cannot.
 fn hidden(release: &str) -> String {
-    format!("{release} appears twice, and one of its lines cannot be read, so that it is not used")
+    format!("{release} appears twice, and one of its lines cannot be read, so it is not used")
 }
 
 /// The message about a release with two contents.

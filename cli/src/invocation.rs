@@ -12,7 +12,7 @@ use crate::args::{argument_of, needs_arguments};
 use crate::settings::Settings;
 
 /// The options that decide which releases there are or which are chosen: a suggested command repeats them.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 15] = [
     ("registries", "--registry"),
     ("provided", "--provide"),
     ("ca_files", "--ca-file"),
@@ -26,6 +26,8 @@ const OPTIONS: [(&str, &str); 13] = [
     ("ecosystem", "--ecosystem"),
     ("ignore_classes", "--ignore-classes"),
     ("strict_uses", "--strict-uses"),
+    ("target", "--target"),
+    ("targets", "--target"),
 ];
 
 /// The switches about the projects of a command, by id.
@@ -73,11 +75,10 @@ impl Invocation {
             "check" => &["paths"],
             "explain" => &["subject"],
             // The last one is of `interface init`.
-            "init" => &["folder", "path"],
-            "pack" => &["folder"],
+            "init" => &["folder", "package"],
             // Its lockfile is in the folder of the project.
             "pin" => &["lock"],
-            "publish" | "validate" => &["package"],
+            "pack" | "publish" | "validate" => &["package"],
             "semver" => &["new"],
             _ => &["manifest_path", "manifest"],
         };
@@ -349,11 +350,12 @@ fn without_credentials(value: &Path) -> Cow<'_, Path> {
     };
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
     match host.rsplit_once('@') {
-        Some((credentials, _)) => {
+        // The address of a machine has a user, but no password.
+        Some((credentials, _)) if scheme != "ssh" => {
             let rest = &address[credentials.len() + 1..];
             Cow::Owned(format!("{scheme}://{rest}").into())
         }
-        None => Cow::Borrowed(value),
+        _ => Cow::Borrowed(value),
     }
 }
 
@@ -439,6 +441,15 @@ mod tests {
             suggested(&words, "lock"),
             "pkgres lock --registry a=https://example.org/a@b"
         );
+        let words = ["pkgres", "plan", "--target", "ssh://root@web1"];
+        let matches = grammar.try_get_matches_from(words);
+        let matches = matches.expect("valid arguments");
+        let (name, matches) = matches.subcommand().expect("a command");
+        let invocation = Invocation::new(&[], name, matches, None);
+        assert_eq!(
+            invocation.command_for("plan", Path::new("app")),
+            "pkgres plan app --target ssh://root@web1"
+        );
     }
 
     #[test]
@@ -465,8 +476,8 @@ mod tests {
             let matches = parse(&[&arguments[..], &[core]].concat()).expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
             let invocation = Invocation::new(&[], name, matches, None);
-            // One of the options for the core library, and one of those for classes.
-            assert_eq!(invocation.options.len(), OPTIONS.len() - 2);
+            // One of the options for the core library, one of those for classes, and no machines.
+            assert_eq!(invocation.options.len(), OPTIONS.len() - 4);
             for hint in [
                 "add a.Db",
                 "lock",

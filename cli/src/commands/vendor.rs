@@ -20,10 +20,19 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::project::Project;
 use crate::requirements_first::requirements_first;
 use crate::show::counted;
 
 pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
+        Projects::One(manifest) => vec![manifest],
+        Projects::Several(batch) => batch.manifests,
+    };
+    // Nothing is written if a lockfile is missing.
+    let projects: Vec<(Project, Lockfile)> = (manifests.iter())
+        .map(|manifest| locked_project(&args.locked, manifest, context, output))
+        .collect::<Result<_>>()?;
     let writer = FolderWriter::open(&RealFileSystem, &args.folder)?;
     // Two runs with different lockfiles would remove what the other one wrote.
     let _alone = lock_folder(&args.folder, || {
@@ -31,13 +40,8 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     })?;
     let mut written = BTreeSet::new();
     let mut without_digest = BTreeSet::new();
-    let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
-        Projects::One(manifest) => vec![manifest],
-        Projects::Several(batch) => batch.manifests,
-    };
-    for manifest in &manifests {
-        let (project, lock) = locked_project(&args.locked, manifest, context, output)?;
-        let names = vendored_names(&lock, project.format);
+    for (project, lock) in &projects {
+        let names = vendored_names(lock, project.format);
         let write = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
             let release = (name.clone(), version.clone());
             let file = match names.get(&release) {
@@ -53,7 +57,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
             written.insert(file);
             Ok(())
         };
-        let fetched = fetch_locked(&project, &lock, context, output, write)?;
+        let fetched = fetch_locked(project, lock, context, output, write)?;
         without_digest.extend(fetched.without_digest);
     }
     writer.finish()?;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pkgres_files::{
-    EntryKind, FileSystem as _, RealFileSystem, make_folder, make_private, write_private_file,
+    EntryKind, FileError, FileSystem as _, RealFileSystem, make_folder, make_private,
+    write_private_file,
 };
 use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
@@ -50,7 +51,7 @@ impl RegistryBackend {
         let data = || storage.data.display().to_string();
         let has_file = || has_content(&storage.data.join(DATABASE_FILE));
         match &storage.database {
-            None if !has_file() => return Err(OpenError::Missing(data())),
+            None if !has_file()? => return Err(OpenError::Missing(data())),
             Some(address) if !database::is_postgres_in_use(address)? => {
                 return Err(OpenError::Missing("the database".to_owned()));
             }
@@ -88,7 +89,7 @@ impl RegistryBackend {
             database::open_postgres(address)?
         } else {
             let file = storage.data.join(DATABASE_FILE);
-            if !has_content(&file) {
+            if !has_content(&file)? {
                 storage_identity::check_without_database(&blobs, &file)?;
             }
             database::open_sqlite(&private_file(&file)?)?
@@ -211,15 +212,22 @@ impl RegistryBackend {
     }
 }
 
-/// Whether there is a file that is not empty.
-fn has_content(path: &Path) -> bool {
-    let file = path.metadata();
-    file.is_ok_and(|file| file.is_file() && file.len() > 0)
+/// Whether there is a file that is not empty. If that cannot be found out, it is an error, and not an empty storage.
+fn has_content(path: &Path) -> Result<bool, FileError> {
+    match path.metadata() {
+        Ok(file) => Ok(file.is_file() && file.len() > 0),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(FileError::System {
+            action: "cannot read",
+            path: path.to_owned(),
+            source,
+        }),
+    }
 }
 
 /// Creates a file that only its owner can read, before anything else creates it with wider rights. An existing one, such as
 /// a backup that was put back, loses the rights of others: the database has the key that signs.
-fn private_file(path: &Path) -> Result<PathBuf, pkgres_files::FileError> {
+fn private_file(path: &Path) -> Result<PathBuf, FileError> {
     if !matches!(RealFileSystem.kind(path), Ok(Some(EntryKind::File))) {
         write_private_file(&RealFileSystem, path, b"")?;
     }

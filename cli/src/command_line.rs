@@ -122,11 +122,8 @@ impl CommandLine {
             let grammar = path.first().and_then(|name| grammar_of(name));
             let mut grammar =
                 with_defaults(grammar.unwrap_or_else(whole_grammar), &path, &settings);
-            if let ([name], Some((id, default))) = (path.as_slice(), above) {
-                let default = default.into_os_string();
-                grammar = grammar.mut_subcommand(name, |command| {
-                    command.mut_arg(id, |argument| argument.default_value(default))
-                });
+            if let Some((id, default)) = above {
+                grammar = with_default(grammar, &path, id, default.into_os_string());
             }
             grammar
                 .try_get_matches_from(&self.words)
@@ -142,12 +139,23 @@ impl CommandLine {
     }
 }
 
+/// Gives an argument of the command at a path another default.
+fn with_default(grammar: Command, path: &[String], id: &'static str, default: OsString) -> Command {
+    match path {
+        [] => grammar.mut_arg(id, |argument| argument.default_value(default)),
+        [name, rest @ ..] => {
+            grammar.mut_subcommand(name, |command| with_default(command, rest, id, default))
+        }
+    }
+}
+
 /// The arguments that name a project, and what is in its folder if the argument is not a folder.
-const PROJECTS: [(&str, Option<&str>); 4] = [
+const PROJECTS: [(&str, Option<&str>); 5] = [
     ("manifest", Some(MANIFEST_FILE)),
     ("subject", Some(MANIFEST_FILE)),
     ("package", None),
     ("paths", None),
+    ("new", None),
 ];
 
 /// The project in a folder above this one, if the command is about a project and names none: the id of the argument that
@@ -263,6 +271,7 @@ fn settings_folder(matches: &ArgMatches) -> PathBuf {
         "manifest",
         "subject",
         "folder",
+        "package",
         "paths",
         "model",
     ];

@@ -72,8 +72,8 @@ pub(crate) struct InterfaceInitArgs {
     pub(crate) from: String,
 
     /// The package folder or archive
-    #[arg(default_value = ".")]
-    pub(crate) path: PathBuf,
+    #[arg(default_value = ".", value_name = "PATH")]
+    pub(crate) package: PathBuf,
 
     /// The name of the interface; by default, the name of the class or package followed by `Interface`
     #[arg(long, value_name = "NAME")]

@@ -42,8 +42,8 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PackArgs {
     /// The package folder
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
+    #[arg(default_value = ".", value_name = "FOLDER")]
+    pub(crate) package: PathBuf,
 
     /// The archive to write; by default, `NAME-VERSION.zip` in this folder
     #[arg(long, short, value_name = "FILE")]

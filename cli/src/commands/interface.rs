@@ -29,7 +29,7 @@ pub(super) fn run(args: &InterfaceArgs, context: &Context, output: &mut Output) 
 
 /// Writes an interface from a class, or from most classes of a package.
 fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let project = Project::open(&args.path, context)?;
+    let project = Project::open(&args.package, context)?;
     let bound = BoundRelease::of_project(&project, context, output)?;
     let (release, classes) = sources(&args.from, &bound)?;
     let name = match &args.name {

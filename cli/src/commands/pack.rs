@@ -20,7 +20,7 @@ use crate::root_file::format_of_release;
 use crate::show::counted;
 
 pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let folder = package_of(&args.folder);
+    let folder = package_of(&args.package);
     require_class_package(&folder, "pack", |distribution| distribution.pack)?;
     let options = ReadOptions::default();
     let Packed {

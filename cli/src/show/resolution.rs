@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::RegistryName;
+use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::NewerElsewhere;
 use pkgres_resolver::{
-    BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
-    Resolution, SideBySide,
+    BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, Locked, PrereleaseReason,
+    Requirer, Resolution, SideBySide,
 };
 use serde_json::{Map, Value, json};
 
@@ -20,6 +20,30 @@ pub(crate) fn notes(
     reasons: &YankReasons,
     context: &Context,
 ) -> Vec<String> {
+    notes_if_locked(resolution, reasons, |_, _| true, context)
+}
+
+/// The same notes for a project that was solved with others. `is_locked` tells whether its own lockfile has a release:
+/// what all of them agreed on is like locked for each.
+pub(crate) fn notes_on_agreed(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    locked: &Locked,
+    context: &Context,
+) -> Vec<String> {
+    let is_locked = |name: &PackageName, version: &Version| {
+        let mut releases = locked.releases();
+        releases.any(|locked| locked == (name, version))
+    };
+    notes_if_locked(resolution, reasons, is_locked, context)
+}
+
+fn notes_if_locked(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    is_locked: impl Fn(&PackageName, &Version) -> bool + Copy,
+    context: &Context,
+) -> Vec<String> {
     let mut lines = side_by_side(resolution, context);
     for ChosenPrerelease {
         name,
@@ -29,6 +53,9 @@ pub(crate) fn notes(
     {
         let reason = match because {
             PrereleaseReason::Provided => "the host provides it".to_owned(),
+            PrereleaseReason::Locked if !is_locked(name, version) => {
+                "the projects that are solved together agreed on it".to_owned()
+            }
             PrereleaseReason::Locked => "the lockfile has it".to_owned(),
             PrereleaseReason::Requested => "it was requested".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
@@ -42,7 +69,7 @@ pub(crate) fn notes(
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    lines.extend(excluded(resolution, reasons));
+    lines.extend(excluded_if_locked(resolution, reasons, is_locked));
     lines.extend(resolution.built_in().iter().map(|(name, version)| {
         format!("{name} {version} is built into pkgres: no registry has {name}")
     }));
@@ -57,16 +84,27 @@ pub(crate) fn notes(
 
 /// Notes on releases that are used although the policy excludes them.
 pub(crate) fn excluded(resolution: &Resolution, reasons: &YankReasons) -> Vec<String> {
+    excluded_if_locked(resolution, reasons, |_, _| true)
+}
+
+fn excluded_if_locked(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    is_locked: impl Fn(&PackageName, &Version) -> bool,
+) -> Vec<String> {
     let excluded = resolution.excluded().into_iter();
     let notes = excluded.map(|chosen| {
         let ChosenExcluded { name, version, .. } = &chosen;
         let was = excluded_because(chosen.exclusion);
         let reason = reasons.in_parentheses(name, version);
-        if chosen.was_asked_for {
-            format!("{name} {version} {was}{reason}; it is used because it was requested")
+        let used = if chosen.was_asked_for {
+            "used because it was requested"
+        } else if is_locked(name, version) {
+            "kept because the lockfile has it"
         } else {
-            format!("{name} {version} {was}{reason}; it is kept because the lockfile has it")
-        }
+            "used because the projects that are solved together agreed on it"
+        };
+        format!("{name} {version} {was}{reason}; it is {used}")
     });
     notes.collect()
 }

@@ -284,14 +284,15 @@ fn write(
         &context.read_options,
     )?;
     let diff = previous.diff(&lock);
+    let notes = show::notes_on_agreed(&resolution, &yank_reasons, &previous.locked(), context);
     if output.is_json() {
         let mut document = written.to_json(&diff);
-        document["notes"] = show::notes(&resolution, &yank_reasons, context).into();
+        document["notes"] = notes.into();
         output.json(&document);
         return Ok(Exit::Done);
     }
     output.notes(show::changes(&previous.shown_diff(diff)));
-    output.notes(show::notes(&resolution, &yank_reasons, context));
+    output.notes(notes);
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }

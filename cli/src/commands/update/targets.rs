@@ -69,6 +69,11 @@ fn locked_versions(
         if Path::new(text).is_file() {
             return Err(manifest_as_package(text, context));
         }
+        if lock.roots.contains_key(&name) {
+            let message =
+                format!("`{name}` is a root of the lockfile: its version is in its manifest");
+            return Err(Failure::usage(message));
+        }
         let message = format!("`{name}` is not in the lockfile");
         let known = lock.packages.keys().map(|(known, _)| known.as_str());
         return Err(unknown(&name, message, known, context));

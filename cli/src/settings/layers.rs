@@ -197,11 +197,19 @@ pub(super) fn check(setting: &Declared, value: &str, origin: Option<&Origin>) ->
     Err(finding.into())
 }
 
+/// Whether a path is the device that is always empty, which names no settings.
+fn is_null_device(path: &Path) -> bool {
+    path == Path::new(if cfg!(windows) { "NUL" } else { "/dev/null" })
+}
+
 /// Reads the settings file of the user.
 fn read_user_file(path: Option<&Path>, may_be_missing: bool) -> Result<SettingsFile> {
     let Some(path) = path else {
         return Ok(SettingsFile::default());
     };
+    if is_null_device(path) {
+        return Ok(SettingsFile::default());
+    }
     match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {
         Ok(bytes) => Ok(SettingsFile::parse(path, &bytes, Files::User)?),
         Err(error) if error.is_not_found() && may_be_missing => Ok(SettingsFile::default()),

@@ -106,4 +106,30 @@ fn hooks_reject_commits_in_a_repository_with_packages_in_folders() {
         format!("git checkout --quiet HEAD -- services && echo text > notes.txt && {commit}");
     let text = shell.succeeds("repository", &other);
     assert_eq!(text.matches("Skipped").count(), 2, "{text}");
+    for path in CAN_BREAK {
+        let touch = format!("mkdir -p $(dirname {path}) && touch {path}");
+        shell.succeeds("repository", &touch);
+        let (_, text) = shell.run("repository", &format!("pre-commit run --files {path}"));
+        assert_eq!(
+            text.matches("hook id").count() + text.matches("Passed").count(),
+            2,
+            "{path}: {text}"
+        );
+    }
 }
+
+/// Files that can make `check` or `lock --check` fail.
+const CAN_BREAK: [&str; 12] = [
+    "web/manifest.yaml",
+    "web/Classes/Web.class",
+    "web/Interfaces/Service.yaml",
+    "web/resources.yaml",
+    "web/image/validate.yaml",
+    "web/Resources/org.example.Web/usage",
+    "web/pkgres.lock",
+    "requirements.yml",
+    "acme/web/galaxy.yml",
+    "acme/web/plugins/modules/page.py",
+    "site.yml",
+    "Pump.NodeSet2.xml",
+];

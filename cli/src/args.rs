@@ -368,6 +368,7 @@ impl Command {
             }
             Self::Resolve(args) => &args.members,
             Self::Outdated(args) => &args.members,
+            Self::Update(args) => &args.members,
             Self::Tree(args) => &args.members,
             Self::Why(args) => &args.members,
             Self::Export(args) => &args.members,

@@ -69,12 +69,11 @@ pub(crate) struct UpdateArgs {
     #[arg(long, value_name = "VERSION", requires = "packages")]
     pub(crate) precise: Option<String>,
 
-    /// Update the members of the workspace in the nearest pkgres.toml
-    #[arg(long, conflicts_with = "manifest")]
-    pub(crate) workspace: bool,
-
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,

@@ -11,6 +11,7 @@ use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
 use pkgres_registry_client::{Outdated, RegistrySet, outdated};
 use pkgres_resolver::{Locked, Request, Resolution, Update, UpdateReport};
 
+use super::members::Projects;
 use crate::args::UpdateArgs;
 use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
@@ -28,11 +29,10 @@ use crate::yank_reasons::YankReasons;
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("update", &args.write, context)?;
-    if args.workspace {
-        return workspace::run(args, context, output);
+    match Projects::of(&args.members, &args.project.manifest, context)? {
+        Projects::One(manifest) => update_one(&manifest, &args.packages, args, context, output),
+        Projects::Several(batch) => workspace::run(args, batch, context, output),
     }
-    let manifest = &args.project.manifest;
-    update_one(manifest, &args.packages, args, context, output)
 }
 
 /// Updates packages in the lockfile of one project.

@@ -1,4 +1,4 @@
-//! `pkgres update --workspace`: all members, each by itself or solved together.
+//! `pkgres update` of several members of a workspace, each by itself, or of all of them solved together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,12 @@ use crate::project::Project;
 use crate::show;
 use crate::update_effects::{ProjectEffects, Replacement};
 
-pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let batch = Batch::of_workspace(context)?;
+pub(super) fn run(
+    args: &UpdateArgs,
+    batch: Batch,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
     batch.report_left_out(context, output);
     if batch.one_solve {
         update_together(args, &batch, context, output)
@@ -262,7 +266,12 @@ fn named_by_member(
         }
         if !is_locked {
             let known = locks.iter().flat_map(|(_, lock)| lock.packages.keys());
-            return Err(locked_by_none(&name, version.as_ref(), known));
+            let whose = if args.members.workspace {
+                "workspace"
+            } else {
+                "named members"
+            };
+            return Err(locked_by_none(&name, version.as_ref(), known, whose));
         }
     }
     Ok(named)
@@ -273,16 +282,17 @@ fn locked_by_none<'lock>(
     name: &PackageName,
     version: Option<&Version>,
     known: impl Iterator<Item = &'lock (PackageName, Version)> + Clone,
+    whose: &str,
 ) -> Failure {
     let versions = known.clone().filter(|(known, _)| known == name);
     let versions: BTreeSet<Version> = versions.map(|(_, version)| version.clone()).collect();
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
         let held = sentence_list(&versions, "and");
         let message =
-            format!("the lockfiles of the workspace have `{name}` at {held}, not at {version}");
+            format!("the lockfiles of the {whose} have `{name}` at {held}, not at {version}");
         return Failure::usage(message);
     }
-    let message = format!("no lockfile of the workspace has `{name}`");
+    let message = format!("no lockfile of the {whose} has `{name}`");
     let similar = most_similar_name(name.as_str(), known.map(|(known, _)| known.as_str()));
     let hint = similar.map(did_you_mean);
     let finding = Diagnostic::error(Code::Usage, message);

@@ -13,12 +13,13 @@
 //! all selections of the same packages: its terms are the prerelease and, for every other selected package, the
 //! versions that require only selected packages and do not name the prerelease.
 
-use pkgres_manifest::{Version, VersionSet};
+use pkgres_manifest::VersionSet;
+use rustc_hash::FxHashMap;
 
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId, StatedRequirement, Universe};
 
 /// Whether a selection may have a prerelease that has to be named.
 pub(crate) fn may_be_unnamed(universe: &Universe, selection: &Selection) -> bool {
@@ -35,11 +36,26 @@ pub(crate) fn unnamed_prerelease(
     if !may_be_unnamed(universe, selection) {
         return None;
     }
-    let mut releases = selection.releases().iter().copied();
-    releases.find(|release| {
-        must_be_named(universe, *release)
-            && !(selection.releases().iter()).any(|owner| names(universe, *owner, *release))
-    })
+    let releases = selection.releases();
+    let mut unnamed: FxHashMap<PackageId, Vec<ReleaseId>> = FxHashMap::default();
+    for release in releases {
+        if must_be_named(universe, *release) {
+            unnamed.entry(release.package).or_default().push(*release);
+        }
+    }
+    for owner in releases {
+        let details = universe.details(*owner);
+        for stated in &details.requirements {
+            if let Some(prereleases) = unnamed.get_mut(&stated.package) {
+                prereleases.retain(|prerelease| !names(universe, stated, *prerelease));
+            }
+        }
+    }
+    let is_unnamed = |release: &ReleaseId| {
+        let prereleases = unnamed.get(&release.package);
+        prereleases.is_some_and(|prereleases| prereleases.contains(release))
+    };
+    releases.iter().copied().find(is_unnamed)
 }
 
 /// The versions of a package that require only packages of a selection, and do not name a prerelease.
@@ -49,8 +65,6 @@ pub(crate) fn versions_that_do_not_name(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PositionSet {
-    let is_selected =
-        |package: PackageId| (selection.releases().iter()).any(|other| other.package == package);
     let candidates = universe.catalog.candidates_of(package);
     let matching = candidates.iter().filter(|index| {
         let release = ReleaseId {
@@ -58,8 +72,9 @@ pub(crate) fn versions_that_do_not_name(
             index: *index,
         };
         let details = universe.details(release);
-        let mut targets = details.requirements.iter().map(|stated| stated.package);
-        targets.all(is_selected) && !names(universe, release, prerelease)
+        details.requirements.iter().all(|stated| {
+            selection.only(stated.package).is_some() && !names(universe, stated, prerelease)
+        })
     });
     matching.collect()
 }
@@ -77,14 +92,10 @@ fn must_be_named(universe: &Universe, release: ReleaseId) -> bool {
         .any(|index| !catalog.is_prerelease(ReleaseId { package, index }))
 }
 
-/// Whether a release requires exactly one version of a package, by its name.
-fn names(universe: &mut Universe, owner: ReleaseId, prerelease: ReleaseId) -> bool {
-    let version: Version = universe.catalog.version(prerelease).clone();
-    let details = universe.details(owner);
-    details.requirements.iter().any(|stated| {
-        let spec = &stated.requirement.spec;
-        stated.package == prerelease.package
-            && spec.names_prerelease()
-            && *spec.set() == VersionSet::exactly(&version)
-    })
+/// Whether a requirement allows exactly one version of a package, by its name.
+fn names(universe: &Universe, stated: &StatedRequirement, prerelease: ReleaseId) -> bool {
+    let spec = &stated.requirement.spec;
+    stated.package == prerelease.package
+        && spec.names_prerelease()
+        && *spec.set() == VersionSet::exactly(universe.catalog.version(prerelease))
 }

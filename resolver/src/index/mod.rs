@@ -8,8 +8,8 @@
 //! # Idea
 //!
 //! The index is compiled once: names, versions, specs and classes become numbers, and what a requirement allows becomes
-//! a set of positions of releases ([`RequirementNumbers`]). A second set has the other releases of the package with the
-//! same requirement, so the search needs one clause for all of them. As a result, many problems are solved without
+//! a set of positions of releases ([`IndexedRequirement::sets`]). A second set has the other releases of the package with
+//! the same requirement, so the search needs one clause for all of them. As a result, many problems are solved without
 //! parsing any text.
 //!
 //! All data is in columns of plain numbers ([`column`](mod@column)), which a file can store as they are ([`bytes`]).
@@ -64,16 +64,32 @@ const NAMES_PRERELEASE: u8 = 1;
 /// Flag of a class: it is visible in its own package only.
 const INTERNAL: u8 = 1;
 
-/// A requirement: the required name, the spec, and the index of two adjacent sets. The first one
-/// has the releases of the same package that allow the same releases of the target, the second one
-/// has what they allow. If the target has no releases, the first set has all releases of the
-/// package that require it, and there is no second one. What the search reads of a requirement is
-/// adjacent.
-///
-/// Sets whose sum would be quadratic in the size of the index are left out: the second one if the target
-/// [is large](is_large), and both, with [`NONE`] as their index, if so few releases allow the same that
-/// their set is not [worth its memory](is_worth_a_set).
-pub(crate) type RequirementNumbers = [u32; 3];
+/// A requirement. What the search reads of it is adjacent in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct IndexedRequirement {
+    /// The number of the required name.
+    pub(crate) target: u32,
+    /// The number of the spec.
+    pub(crate) spec: u32,
+    /// Where two adjacent sets are. The first one has the releases of the same package that allow the same releases of
+    /// the target, the second one has what they allow. If the target has no releases, the first set has all releases of
+    /// the package that require it, and there is no second one.
+    ///
+    /// Sets whose sum would be quadratic in the size of the index are left out: the second one if the target
+    /// [is large](is_large), and both, with [`NONE`] as their place, if so few releases allow the same that
+    /// their set is not [worth its memory](is_worth_a_set).
+    pub(crate) sets: u32,
+}
+
+/// The numbers of an [`IndexedRequirement`] in the order of its fields, as a file has them.
+type RequirementNumbers = [u32; 3];
+
+impl IndexedRequirement {
+    #[inline]
+    fn of([target, spec, sets]: RequirementNumbers) -> Self {
+        Self { target, spec, sets }
+    }
+}
 
 /// The releases of packages, prepared for solving.
 ///
@@ -103,7 +119,7 @@ pub struct CompiledIndex {
     digests: Column<u8>,
     /// The requirements of each release, in the order of its manifest.
     requirements: Lists<RequirementNumbers>,
-    /// The sets of requirements, see [`RequirementNumbers`]; one bit for each release, see
+    /// The [sets of requirements](IndexedRequirement::sets); one bit for each release, see
     /// [`width`].
     words: Column<u64>,
     specs: Texts,
@@ -294,13 +310,14 @@ impl CompiledIndex {
     pub(crate) fn requirements(
         &self,
         requirements: std::ops::Range<usize>,
-    ) -> &[RequirementNumbers] {
-        &self.requirements.items[requirements]
+    ) -> impl Iterator<Item = IndexedRequirement> + '_ {
+        let numbers = self.requirements.items[requirements].iter();
+        numbers.map(|numbers| IndexedRequirement::of(*numbers))
     }
 
     #[inline]
-    pub(crate) fn requirement(&self, requirement: usize) -> RequirementNumbers {
-        self.requirements.items[requirement]
+    pub(crate) fn requirement(&self, requirement: usize) -> IndexedRequirement {
+        IndexedRequirement::of(self.requirements.items[requirement])
     }
 
     /// The required name.

@@ -161,7 +161,7 @@ impl Inheritance {
     ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
         let allows_only = |requirement: u32, target: u32, definers: &ClassDefiners<'_>| {
-            let [_, _, sets] = index.requirement(requirement as usize);
+            let sets = index.requirement(requirement as usize).sets;
             let width = width_of(index, target);
             // The search finds out where the index does not say what is allowed.
             if sets == NONE || is_large(width) {

@@ -251,7 +251,10 @@ impl LinkReader<'_> {
         class: ClassId,
         required: &[PackageRequirement],
     ) -> Option<OnlyDefiner> {
-        let [target, ..] = self.catalog.index(loaded).requirement(number as usize);
+        let target = self
+            .catalog
+            .index(loaded)
+            .requirement_target(number as usize);
         let target = self.catalog.package_id_in(loaded, target);
         let core = self.catalog.core();
         if Some(target) == core {

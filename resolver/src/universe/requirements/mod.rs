@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::catalog::Catalog;
 use super::{PackageId, ReleaseId};
-use crate::index::{NONE, RequirementNumbers, is_large, to_u32, width};
+use crate::index::{IndexedRequirement, NONE, is_large, to_u32, width};
 use crate::set::PositionSet;
 pub(crate) use sets::SetId;
 use sets::{SetPlace, SetStore};
@@ -209,7 +209,11 @@ impl Requirements {
         requirements: &mut Vec<PackageRequirement>,
     ) {
         let loaded = reader.loaded;
-        let [name, spec, sets] = catalog.index(loaded).requirement(number);
+        let IndexedRequirement {
+            target: name,
+            spec,
+            sets,
+        } = catalog.index(loaded).requirement(number);
         let target = catalog.package_id_in(loaded, name);
         if target == reader.release.package || catalog.is_left_out(target) {
             return;
@@ -349,12 +353,13 @@ impl Requirements {
         core: PackageId,
         loaded: u32,
         owners_width: u32,
-        [_, spec, sets]: RequirementNumbers,
+        requirement: IndexedRequirement,
     ) -> SetId {
-        if is_as_indexed(catalog, loaded, core) && has_allowed_set(catalog, sets, core) {
-            SetId::indexed(loaded, sets + owners_width)
+        if is_as_indexed(catalog, loaded, core) && has_allowed_set(catalog, requirement.sets, core)
+        {
+            SetId::indexed(loaded, requirement.sets + owners_width)
         } else {
-            self.allowed_by_spec(catalog, loaded, spec, core)
+            self.allowed_by_spec(catalog, loaded, requirement.spec, core)
         }
     }
 }
@@ -371,13 +376,18 @@ fn read_simple(
     let loaded = catalog.indexes().get(reader.loaded);
     let index = loaded.index();
     let names_prerelease = index.any_names_prerelease();
-    for [name, spec, sets] in index.requirements(range.clone()) {
-        let package = loaded.package(*name);
+    for IndexedRequirement {
+        target: name,
+        spec,
+        sets,
+    } in index.requirements(range.clone())
+    {
+        let package = loaded.package(name);
         let Some(target) = package.id() else {
-            return Next::NotInterned(*name);
+            return Next::NotInterned(name);
         };
         range.start += 1;
-        if !package.is_simple() || Some(target) == reader.core || *sets == NONE {
+        if !package.is_simple() || Some(target) == reader.core || sets == NONE {
             return Next::Other(range.start - 1);
         }
         if target == reader.release.package || catalog.is_left_out(target) {
@@ -385,11 +395,11 @@ fn read_simple(
         }
         requirements.push(PackageRequirement {
             target,
-            allowed: SetId::indexed(reader.loaded, *sets + reader.owners_width),
+            allowed: SetId::indexed(reader.loaded, sets + reader.owners_width),
             width: 1,
-            owners: Owners::Set(SetId::indexed(reader.loaded, *sets)),
+            owners: Owners::Set(SetId::indexed(reader.loaded, sets)),
             is_as_indexed: true,
-            names_prerelease: names_prerelease && index.names_prerelease(*spec),
+            names_prerelease: names_prerelease && index.names_prerelease(spec),
             is_short: reader.owners_width == 1,
         });
     }

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Owners, PackageRequirement, Requirements, SetId, SetPlace, known_width};
-use crate::index::{RequirementNumbers, to_u32, width};
+use crate::index::{IndexedRequirement, to_u32, width};
 use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
 use crate::universe::{PackageId, ReleaseId};
@@ -91,14 +91,14 @@ impl Requirements {
         };
         let is_implied_same = is_same(self, catalog, implied);
         // Releases mostly state the same requirement.
-        let mut known: FxHashMap<RequirementNumbers, bool> = FxHashMap::default();
+        let mut known: FxHashMap<IndexedRequirement, bool> = FxHashMap::default();
         let mut owners = Vec::new();
         for release in 0..delivered.count {
             let index = catalog.index(loaded);
             let stated = core_number.and_then(|core| {
                 let range = index.requirement_range(delivered.first + release);
                 let mut stated = range.rev().map(|number| index.requirement(number));
-                stated.find(|[target, ..]| *target == core)
+                stated.find(|requirement| requirement.target == core)
             });
             let is_owner = match stated {
                 None => is_implied_same,

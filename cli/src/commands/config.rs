@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, without_credentials};
 use pkgres_manifest::{did_you_mean, most_similar};
 use pkgres_settings::{DECLARED, Declared, Files, Kind, SETTINGS_FILE, declared};
 use serde_json::{Value, json};
@@ -49,7 +49,8 @@ fn get(key: &str, context: &Context, output: &mut Output) -> Result<Exit> {
     let settings = &context.settings;
     let Some(effective) = settings.get(setting.key) else {
         let table = settings.project.table.get(setting.key);
-        let text = table.map_or_else(String::new, |table| without_credentials(&table.to_string()));
+        let text = table.map(ToString::to_string).unwrap_or_default();
+        let text = without_credentials(&text);
         if output.is_json() {
             output.json(&json!({"schema_version": 1, "key": setting.key, "value": text}));
         } else {
@@ -187,7 +188,8 @@ fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
         if let toml::Value::Table(table) = table {
             for (name, value) in table {
                 let origin = Origin::File(settings.project.path.clone());
-                let value = without_credentials(&value.to_string());
+                let value = value.to_string();
+                let value = without_credentials(&value);
                 output.data(&if show_origin {
                     format!("{key}.\"{name}\" = {value} ({origin})\n")
                 } else {
@@ -201,7 +203,7 @@ fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
 
 /// A value as a settings file has it.
 fn value(effective: &Effective) -> String {
-    let text = without_credentials(&effective.value);
+    let text = without_credentials(&effective.value).into_owned();
     match (effective.declared.kind, &effective.origin) {
         (_, Origin::Flag(_)) => "set on the command line".to_owned(),
         // A default can be a description instead of a value.
@@ -231,43 +233,4 @@ fn to_json(effective: &Effective) -> Value {
         "origin": origin,
         "from": effective.origin.to_string(),
     })
-}
-
-/// A text without the user names and passwords of the addresses in it.
-fn without_credentials(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        result.push_str(before);
-        let end = after
-            .find(['/', '?', '#', ',', ' ', '"'])
-            .unwrap_or(after.len());
-        rest = match after[..end].rfind('@') {
-            Some(sign) => {
-                result.push_str("***");
-                &after[sign..]
-            }
-            None => after,
-        };
-    }
-    result.push_str(rest);
-    result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_credentials;
-
-    #[test]
-    fn credentials_are_not_shown() {
-        for (text, shown) in [
-            ("https://me:secret@host/x", "https://***@host/x"),
-            ("a=https://token@host,dir:x@y", "a=https://***@host,dir:x@y"),
-            ("https://host/a@b", "https://host/a@b"),
-            ("plain", "plain"),
-        ] {
-            assert_eq!(without_credentials(text), shown);
-        }
-    }
 }

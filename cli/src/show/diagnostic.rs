@@ -2,11 +2,14 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::builder::styling::{AnsiColor, Style};
-use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity, credentials};
 use serde_json::{Value, json};
 
 /// How many bytes are shown before a position in a very long line.
 const WINDOW_BYTES: usize = 60;
+
+/// How many bytes beside the shown part of a very long line are searched for the rest of an address.
+const ADDRESS_BYTES: usize = 4096;
 
 /// Marks where a very long line was cut.
 const CUT: &str = "...";
@@ -169,12 +172,36 @@ impl Window {
         let after = if continues { CUT } else { "" };
         let shift = |at: usize| at - from + before.len();
         Self {
-            text: format!("{before}{}{after}", neutral(&text[from..until])),
+            text: format!("{before}{}{after}", shown_source(text, from, until)),
             line: location.position().line,
             span: (shift(span.start), shift(stop)),
             is_cut,
         }
     }
+}
+
+/// A part of a line of the source, with stars for the credentials in addresses and without what a terminal could
+/// interpret. Positions stay the same.
+fn shown_source(text: &str, from: usize, until: usize) -> String {
+    let near = text.floor_char_boundary(from.saturating_sub(ADDRESS_BYTES));
+    let near = text[near..from]
+        .rfind('\n')
+        .map_or(near, |newline| near + newline + 1);
+    let far = text.ceil_char_boundary(text.len().min(until + ADDRESS_BYTES));
+    let far = text[until..far]
+        .find('\n')
+        .map_or(far, |newline| until + newline);
+    let mut shown = String::new();
+    let mut after = from;
+    for found in credentials(&text[near..far]) {
+        let start = (near + found.start).clamp(after, until);
+        let end = (near + found.end).clamp(start, until);
+        shown.push_str(&neutral(&text[after..start]));
+        shown.push_str(&"*".repeat(end - start));
+        after = end;
+    }
+    shown.push_str(&neutral(&text[after..until]));
+    shown
 }
 
 /// Source text in which every character that a terminal could interpret is replaced by one of as many bytes, so that
@@ -224,4 +251,58 @@ pub(crate) fn diagnostics_json(findings: &[Diagnostic]) -> Value {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::diagnostic::{Code, SourceText, Span};
+
+    use super::*;
+
+    #[test]
+    fn credentials_in_excerpts_are_not_shown() {
+        let address = "https://me:s3cret@example.org/";
+        let long = "s3cret".repeat(WINDOW_BYTES);
+        for text in [
+            format!("name: {address}\n"),
+            format!("- {{ name: x, source: {address} }}\n"),
+            format!(
+                "{}{address}{}\n",
+                "x ".repeat(WINDOW_BYTES),
+                " y".repeat(WINDOW_BYTES)
+            ),
+            format!("https://me:{long}@example.org/\n"),
+        ] {
+            let source = SourceText::new("requirements.yml", text.as_str());
+            for start in 0..text.len() {
+                let span = Span {
+                    start,
+                    end: start + 1,
+                };
+                let finding =
+                    Diagnostic::error(Code::Field, "it is wrong").at(Location::new(&source, span));
+                let shown = diagnostic(&finding, false);
+                assert!(!shown.contains("cret"), "{start}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn stars_keep_positions() {
+        let text = "- https://me:s3cret@example.org/ {x\n";
+        let source = SourceText::new("requirements.yml", text);
+        let start = text.find('x').expect("it is there");
+        let span = Span {
+            start,
+            end: start + 1,
+        };
+        let finding = Diagnostic::error(Code::Field, "`x`").at(Location::new(&source, span));
+        let shown = diagnostic(&finding, false);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(
+            lines[3].ends_with("- https://*********@example.org/ {x"),
+            "{shown}"
+        );
+        assert_eq!(lines[3].find('x'), lines[4].find('^'), "{shown}");
+    }
 }

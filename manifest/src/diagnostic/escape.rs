@@ -4,8 +4,11 @@
 //! move the cursor or hide a line, and bidirectional controls could reorder what a reader sees ("Trojan
 //! Source", CVE-2021-42574).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
+
+use super::credentials::without_credentials;
 
 /// The number of characters that [`Escaped::shortened`] shows.
 const SHORTENED_CHARACTERS: usize = 80;
@@ -42,12 +45,12 @@ impl<'text> Escaped<'text> {
         }
     }
 
-    /// Shows the beginning of a text that may be very long.
+    /// Shows the beginning of a text that may be very long, without the [credentials](without_credentials) in addresses.
     pub fn shortened(text: &'text str) -> Self {
         Self::within(text, SHORTENED_CHARACTERS)
     }
 
-    /// Shows at most `characters` characters.
+    /// Shows at most `characters` characters, without the [credentials](without_credentials) in addresses.
     pub fn within(text: &'text str, characters: usize) -> Self {
         Self {
             text: Content::Borrowed(text),
@@ -106,8 +109,13 @@ pub fn hazardous_character_in_lines(text: &str) -> Option<char> {
     text.split(['\n', '\r', '\t']).find_map(hazardous_character)
 }
 
-/// A text of a finding, in which names from outside may have been forgotten to be escaped. Its lines are kept.
+/// A text of a finding, in which names from outside may have been forgotten to be escaped, without credentials. Its
+/// lines are kept.
 pub(super) fn harmless(text: String) -> String {
+    let text = match without_credentials(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    };
     let is_harmful = |character| character != '\n' && is_hazardous(character);
     if !text.contains(is_harmful) {
         return text;
@@ -131,6 +139,11 @@ impl fmt::Display for Escaped<'_> {
             Content::Character(character) => write_one(formatter, character),
             Content::Path(path) => Escaped::new(&path.to_string_lossy()).fmt(formatter),
             Content::Borrowed(text) => {
+                // Half of a password would not be recognized later.
+                let text = match self.limit {
+                    Some(_) => without_credentials(text),
+                    None => Cow::Borrowed(text),
+                };
                 for (shown, character) in text.chars().enumerate() {
                     if self.limit == Some(shown) {
                         return formatter.write_str("...");
@@ -162,6 +175,16 @@ mod tests {
         let shown = Escaped::new(hostile).to_string();
         assert!(!shown.chars().any(is_hazardous), "{shown:?}");
         assert!(shown.ends_with("caf\u{e9}"));
+    }
+
+    #[test]
+    fn text_is_cut_after_credentials_are_left_out() {
+        let text = format!("https://me:{}@example.org/", "secret".repeat(20));
+        assert_eq!(
+            Escaped::shortened(&text).to_string(),
+            "https://***@example.org/"
+        );
+        assert_eq!(harmless(text), "https://***@example.org/");
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! a program shows a finding as it likes, and its `Display` is one line.
 
 mod code;
+mod credentials;
 mod escape;
 mod findings;
 mod location;
 mod phrase;
 
 pub use code::Code;
+pub use credentials::{credentials, without_credentials};
 use escape::harmless;
 pub use escape::{Escaped, hazardous_character, hazardous_character_in_lines, is_hazardous};
 pub use findings::capped;

@@ -66,21 +66,36 @@ impl Installation {
         path
     }
 
+    /// Compares which version of a collection is installed with one. Its files are not compared.
+    pub fn state_of_version(
+        &self,
+        name: &PackageName,
+        version: &Version,
+        options: &ReadOptions,
+    ) -> InstalledState {
+        let path = self.collection_path(name);
+        if !path.is_dir() {
+            return InstalledState::Absent;
+        }
+        let installed = installed_version(&FolderTree::new(&path), options);
+        if installed.as_ref() == Some(version) {
+            InstalledState::Same
+        } else {
+            InstalledState::OtherVersion(installed)
+        }
+    }
+
     /// Compares what is installed with a release.
     pub fn state(
         &self,
         release: &CollectionFiles,
         options: &ReadOptions,
     ) -> Result<InstalledState, Diagnostic> {
-        let path = self.collection_path(&release.name);
-        if !path.is_dir() {
-            return Ok(InstalledState::Absent);
+        let state = self.state_of_version(&release.name, &release.version, options);
+        if state != InstalledState::Same {
+            return Ok(state);
         }
-        let tree = FolderTree::new(&path);
-        let version = installed_version(&tree, options);
-        if version.as_ref() != Some(&release.version) {
-            return Ok(InstalledState::OtherVersion(version));
-        }
+        let tree = FolderTree::new(&self.collection_path(&release.name));
         let differences = release.differences(&tree, options)?;
         Ok(if differences.is_empty() {
             InstalledState::Same

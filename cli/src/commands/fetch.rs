@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_registry_client::ReceivedArtifact;
 use serde_json::json;
 
-use super::locked_artifacts::{fetch_locked, locked_project};
+use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
 use crate::args::LockedArgs;
 use crate::commands::members::Projects;
 use crate::context::Context;
@@ -62,10 +62,11 @@ fn fetch_project(
     output: &mut Output,
 ) -> Result<Exit> {
     let (project, lock) = locked_project(args, manifest, context, output)?;
-    let fetched = fetch_locked(&project, &lock, context, output, |_, _, received| {
-        check(received)
-    })?;
-    let (count, without) = (fetched.packages, fetched.without_digest.len());
+    let counted_only = WithoutDigest::Counted;
+    let on_artifact = |_: &_, _: &_, received: &_| check(received);
+    let fetched = fetch_locked(&project, &lock, counted_only, context, output, on_artifact)?;
+    let without = fetched.without_digest.len();
+    let count = fetched.packages - without;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -78,7 +79,7 @@ fn fetch_project(
         0 => String::new(),
         without => format!("; {} without a digest", counted(without, "package")),
     };
-    let with = counted(count - without, "package");
+    let with = counted(count, "package");
     output.note(&format!("{done} {with}{rest}"));
     Ok(Exit::Done)
 }

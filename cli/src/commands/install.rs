@@ -13,7 +13,7 @@ use pkgres_registry_client::{
 use serde_json::json;
 
 use super::fetch;
-use super::locked_artifacts::{fetch_locked, locked_project};
+use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
 use crate::args::{InstallArgs, LockedArgs, VerifyArgs};
 use crate::commands::members::Projects;
 use crate::context::Context;
@@ -33,7 +33,6 @@ type InstalledReleases = BTreeMap<(PackageName, Version), InstalledState>;
 pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
     let mut before = InstalledReleases::new();
-    let mut without_digest = BTreeSet::new();
     let installation = Installation::new(&args.folder);
     let mut alone = None;
     for manifest in manifests(&args.locked, context)? {
@@ -57,11 +56,8 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
             before.insert((name.clone(), version.clone()), state);
             Ok(())
         };
-        let fetched = fetch_locked(&project, &lock, context, output, &mut put)?;
-        without_digest.extend(fetched.without_digest);
-    }
-    for release in &without_digest {
-        output.note(&format!("{release} has no digest; skipped"));
+        let all = WithoutDigest::Rejected;
+        fetch_locked(&project, &lock, all, context, output, &mut put)?;
     }
     report_installed(&before, &installation, &args.folder, output);
     Ok(Exit::Done)
@@ -139,7 +135,7 @@ fn verify_installed(
 ) -> Result<Exit> {
     let installation = Installation::new(folder);
     let mut found = InstalledReleases::new();
-    let mut without_digest = 0;
+    let mut without_digest = BTreeSet::new();
     for manifest in manifests(locked, context)? {
         let (project, lock) = locked_project(locked, &manifest, context, output)?;
         require_collections(&project, "verify --installed")?;
@@ -149,8 +145,14 @@ fn verify_installed(
             found.insert((name.clone(), version.clone()), state);
             Ok(())
         };
-        let fetched = fetch_locked(&project, &lock, context, output, compare)?;
-        without_digest += fetched.without_digest.len();
+        let counted_only = WithoutDigest::Counted;
+        let fetched = fetch_locked(&project, &lock, counted_only, context, output, compare)?;
+        without_digest.extend(fetched.without_digest);
+    }
+    for release in &without_digest {
+        let (name, version) = release;
+        let state = installation.state_of_version(name, version, &context.read_options);
+        found.insert(release.clone(), state);
     }
     let shown = folder.to_string_lossy();
     let shown = Escaped::new(&shown).to_string();
@@ -209,13 +211,17 @@ fn verify_installed(
         output.json(&json!({
             "schema_version": 1,
             "status": "verified",
-            "packages": found.len(),
-            "without_digest": without_digest,
+            "packages": found.len() - without_digest.len(),
+            "without_digest": without_digest.len(),
             "not_locked": others,
         }));
     }
-    let count = counted(found.len(), "collection");
-    output.note(&format!("Verified {count} in {shown}"));
+    let count = counted(found.len() - without_digest.len(), "collection");
+    let rest = match without_digest.len() {
+        0 => String::new(),
+        without => format!("; {} without a digest", counted(without, "collection")),
+    };
+    output.note(&format!("Verified {count} in {shown}{rest}"));
     Ok(Exit::Done)
 }
 

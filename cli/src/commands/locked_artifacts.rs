@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
-use crate::registries::title_of;
+use crate::registries::{is_reserved, title_of};
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -26,7 +26,16 @@ pub(super) struct Fetched {
     /// How many releases the lockfile has, without those that the host provides.
     pub(super) packages: usize,
     /// The releases without a digest to verify.
-    pub(super) without_digest: Vec<String>,
+    pub(super) without_digest: Vec<(PackageName, Version)>,
+}
+
+/// What happens with locked releases of registries that have no digest, and so no artifact.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WithoutDigest {
+    /// They are counted.
+    Counted,
+    /// They are an error: the command is useless without all artifacts.
+    Rejected,
 }
 
 /// Opens a project with its lockfile.
@@ -86,6 +95,7 @@ fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Fai
 pub(super) fn fetch_locked(
     project: &Project,
     lock: &Lockfile,
+    undigested_releases: WithoutDigest,
     context: &Context,
     output: &mut Output,
     mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
@@ -112,7 +122,7 @@ pub(super) fn fetch_locked(
             // The host comes with it: there is nothing to fetch.
             (ReleaseSource::Host, None) => hosted += 1,
             (source, _) => {
-                without_digest.push(format!("{name} {version}"));
+                without_digest.push((name.clone(), version.clone()));
                 if let ReleaseSource::Registry(_) = source {
                     undigested.push((name, version));
                 }
@@ -120,6 +130,9 @@ pub(super) fn fetch_locked(
         }
     }
     require_digests(&undigested, &registries, context)?;
+    if undigested_releases == WithoutDigest::Rejected {
+        require_artifacts(lock)?;
+    }
     let release = |at: usize| {
         let (_, artifact) = &wanted[at];
         format!("{} {}", artifact.package, artifact.version)
@@ -210,6 +223,34 @@ fn require_digests(
     Err(Failure {
         findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
         exit: Exit::Failed,
+    })
+}
+
+/// Fails if a release of a registry is locked without a digest. Members of workspaces and overrides have no artifacts.
+fn require_artifacts(lock: &Lockfile) -> Result<()> {
+    let without = lock.packages.iter().filter(|(_, locked)| {
+        let is_registry =
+            matches!(&locked.source, ReleaseSource::Registry(name) if !is_reserved(name.as_str()));
+        is_registry && locked.digest.is_none()
+    });
+    let without: Vec<String> = without
+        .map(|((name, version), _)| format!("{name} {version}"))
+        .collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    let (is, its) = match without.len() {
+        1 => ("is", "its artifact"),
+        _ => ("are", "their artifacts"),
+    };
+    let message = format!(
+        "{} {is} locked without a digest, and no registry has {its}",
+        sentence_list(&without, "and")
+    );
+    let hint = "index files have no artifacts: put a registry that has them before the index file, and lock again";
+    Err(Failure {
+        findings: vec![Diagnostic::error(Code::Digest, message).hint(hint)],
+        exit: Exit::Integrity,
     })
 }
 

@@ -13,7 +13,7 @@ use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Versio
 use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE};
 use serde_json::json;
 
-use super::locked_artifacts::{fetch_locked, locked_project};
+use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
 use crate::args::VendorArgs;
 use crate::commands::members::Projects;
 use crate::context::Context;
@@ -57,12 +57,13 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
             written.insert(file);
             Ok(())
         };
-        let fetched = fetch_locked(project, lock, context, output, write)?;
+        let all = WithoutDigest::Rejected;
+        let fetched = fetch_locked(project, lock, all, context, output, write)?;
         without_digest.extend(fetched.without_digest);
     }
     writer.finish()?;
-    for release in &without_digest {
-        output.note(&format!("{release} has no digest; skipped"));
+    for (name, version) in &without_digest {
+        output.note(&format!("{name} {version} has no digest; skipped"));
     }
     let (removed, left) = clean(&args.folder, &written)?;
     if output.is_json() {

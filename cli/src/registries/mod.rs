@@ -469,6 +469,11 @@ fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
     }
 }
 
+/// Whether lockfiles give the name to sources that are no registries: members of workspaces and overrides.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == workspace::REGISTRY_NAME || name.starts_with(OVERRIDE_PREFIX)
+}
+
 /// Parses registries as `--registry` takes them. `origin` begins the error message.
 fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRegistry>> {
     let locations =
@@ -482,9 +487,6 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
             }
             Failure::from(finding)
         })?;
-    // These are sources in lockfiles that are no registries.
-    let is_reserved =
-        |name: &str| name == workspace::REGISTRY_NAME || name.starts_with(OVERRIDE_PREFIX);
     let mut names = locations.iter().map(|location| location.name.as_str());
     if let Some(name) = names.find(|name| is_reserved(name)) {
         return Err(Failure::usage(format!(

@@ -28,6 +28,7 @@ mod shared_cases;
 mod steps;
 mod streams;
 mod terminal;
+mod two_models;
 mod watched;
 
 use std::collections::BTreeMap;

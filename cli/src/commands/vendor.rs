@@ -9,7 +9,9 @@ use pkgres_files::{
 };
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{
+    ArtifactDigest, CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version,
+};
 use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE};
 use serde_json::json;
 
@@ -107,15 +109,36 @@ fn vendored_names(
             .map(|release| (release.clone(), name(release)))
             .collect();
     }
-    let order = load_order(lock);
-    let digits = order.len().to_string().len().max(2);
-    let numbered = order.into_iter().enumerate();
-    numbered
-        .map(|(at, release)| {
-            let file = format!("{:0digits$}-{}", at + 1, name(release));
-            (release.clone(), file)
-        })
-        .collect()
+    let files = files_in_load_order(lock);
+    let digits = files.len().to_string().len().max(2);
+    let mut names = BTreeMap::new();
+    for (at, releases) in files.iter().enumerate() {
+        let file = format!("{:0digits$}-{}", at + 1, name(releases[0]));
+        names.extend(
+            releases
+                .iter()
+                .map(|release| ((*release).clone(), file.clone())),
+        );
+    }
+    names
+}
+
+/// The releases of each file, in the order in which the files are loaded. Releases with the same digest are in one file,
+/// which comes after everything that any of them requires.
+fn files_in_load_order(lock: &Lockfile) -> Vec<Vec<&(PackageName, Version)>> {
+    let mut files: Vec<Vec<&(PackageName, Version)>> = Vec::new();
+    let mut known: BTreeMap<ArtifactDigest, usize> = BTreeMap::new();
+    for release in load_order(lock).into_iter().rev() {
+        let digest = lock.packages[release].digest;
+        if let Some(file) = digest.and_then(|digest| known.get(&digest).copied()) {
+            files[file].push(release);
+        } else {
+            known.extend(digest.map(|digest| (digest, files.len())));
+            files.push(vec![release]);
+        }
+    }
+    files.reverse();
+    files
 }
 
 /// The releases of a lockfile, each after those that it requires.

@@ -23,10 +23,13 @@ pub use nodeset::{
 pub use reader::read_node_set;
 pub use release::{ModelRelease, ReleaseError};
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, DeclaredType, Ecosystem, IndexRecord, Limits,
-    NameError, PackageName, ReadOptions, Shared, Spec, SpecError, Version, VersionError,
+    NameError, PackageName, ReadOptions, Requirement, Shared, Spec, SpecError, Version,
+    VersionError,
 };
 
 use self::encoding::in_utf8;
@@ -266,7 +269,12 @@ impl Format for NodeSets {
     ) -> Parsed<Vec<Release>> {
         let text = in_utf8(file.bytes);
         match read_records(&with_text(file, &text), false) {
-            Ok((_, records, findings)) => {
+            Ok((node_set, mut records, findings)) => {
+                let unmet = unmet_siblings(&node_set, &records);
+                if !unmet.is_empty() {
+                    return Parsed::new(None, unmet);
+                }
+                require_siblings(&node_set, &mut records);
                 let digest = ArtifactDigest::of_archive(file.bytes);
                 let releases = records.into_iter().map(|record| Release { record, digest });
                 Parsed::new(Some(releases.collect()), findings)
@@ -358,6 +366,35 @@ fn unmet_siblings(node_set: &NodeSet<'_>, records: &[IndexRecord]) -> Vec<Diagno
         }
     }
     errors
+}
+
+/// Makes the models of a file require each other as they are in the file, because whoever loads one of them loads all.
+/// Each requires the next one, so that there are only as many requirements as models.
+fn require_siblings(node_set: &NodeSet<'_>, records: &mut [IndexRecord]) {
+    let names: Vec<PackageName> = records.iter().map(|record| record.name.clone()).collect();
+    let specs = node_set
+        .models
+        .iter()
+        .map(|model| model.release.to_exact_spec());
+    let siblings: BTreeMap<&PackageName, Spec> = names.iter().zip(specs).collect();
+    for (at, record) in records.iter_mut().enumerate() {
+        let next = &names[(at + 1) % names.len()];
+        record.requirements.change(|requirements| {
+            for one in &mut *requirements {
+                if let Some(spec) = siblings.get(&one.package) {
+                    one.spec = spec.clone();
+                }
+            }
+            let is_required = requirements.iter().any(|one| one.package == *next);
+            if *next != record.name && !is_required {
+                requirements.push(Requirement {
+                    package: next.clone(),
+                    spec: siblings[next].clone(),
+                    location: None,
+                });
+            }
+        });
+    }
 }
 
 /// The models of a root as one: what one of them requires of another is there.

@@ -4,7 +4,8 @@
 //! model_version,published]],"classes":{"i=58":{"name","kind","extends":["nsu=URI;i=1"],"uses":[…]}},"uses":[…],"sha256",
 //! "size","yanked"}`; only name and version are mandatory. NodeIds of the model itself are `i=58`, those of other
 //! models `nsu=URI;i=58`. An ObjectType extends only ObjectTypes, and likewise for other kinds; the interfaces of types
-//! that are not ObjectTypes are in `interfaces`. `uses` of the release has the uses of nodes that are not types.
+//! that are not ObjectTypes are in `interfaces`. A requirement of a single release, as between models of one file, has
+//! `"="` as its fifth part. `uses` of the release has the uses of nodes that are not types.
 //! Unknown keys are skipped.
 
 use std::collections::BTreeMap;
@@ -133,19 +134,31 @@ fn release_of(line: &ModelLine) -> Result<ModelRelease, String> {
     Ok(release)
 }
 
-/// Reads a requirement: the URI, the `Version`, the `ModelVersion` and the date, of which only the first has to be
-/// there.
+/// The fifth part of a requirement that only one release meets.
+const EXACT: &str = "=";
+
+/// Reads a requirement: the URI, the `Version`, the `ModelVersion`, the date and [`EXACT`], of which only the first has
+/// to be there.
 fn requirement(parts: &[Option<String>]) -> Result<Requirement, String> {
     let part = |at: usize| parts.get(at).and_then(Option::as_deref);
-    let Some(uri) = part(0).filter(|_| parts.len() <= 4) else {
-        return Err("a requirement is a list of URI, version, model version and date".to_owned());
+    let is_exact = part(4) == Some(EXACT);
+    let is_known = parts.len() <= 4 || parts.len() == 5 && (is_exact || part(4).is_none());
+    let Some(uri) = part(0).filter(|_| is_known) else {
+        return Err(
+            "a requirement is a list of URI, version, model version, date, and `=` if no other release is accepted"
+                .to_owned(),
+        );
     };
     let package = package_name(uri).map_err(|error| error.to_string())?;
     let release =
         ModelRelease::new(part(1), part(3), part(2)).map_err(|error| error.to_string())?;
     Ok(Requirement {
         package,
-        spec: release.to_spec(),
+        spec: if is_exact {
+            release.to_exact_spec()
+        } else {
+            release.to_spec()
+        },
         location: None,
     })
 }
@@ -242,14 +255,19 @@ pub(super) fn write(record: &IndexRecord) -> String {
 
 fn written_requirement(requirement: &Requirement) -> Vec<Option<String>> {
     let text = requirement.spec.written();
-    let release = text.strip_prefix(">=").and_then(ModelRelease::read);
-    let release = release.unwrap_or_default();
-    vec![
+    let exact = text.strip_prefix(EXACT);
+    let release = exact.or_else(|| text.strip_prefix(">="));
+    let release = release.and_then(ModelRelease::read).unwrap_or_default();
+    let mut parts = vec![
         Some(requirement.package.to_string()),
         release.version().map(str::to_owned),
         release.model_version().map(ToString::to_string),
         release.published().map(|time| time.to_string()),
-    ]
+    ];
+    if exact.is_some() {
+        parts.push(Some(EXACT.to_owned()));
+    }
+    parts
 }
 
 /// The type whose subtypes extend a class.

@@ -133,6 +133,12 @@ impl ModelRelease {
         Spec::native(&written, set, false)
     }
 
+    /// The requirement of this release and no other.
+    pub fn to_exact_spec(&self) -> Spec {
+        let set = VersionSet::exactly(&self.to_version());
+        Spec::native(&format!("{EXACTLY}{}", self.full_text()), set, false)
+    }
+
     /// The text from which [`read`](Self::read) reads an equal release: `VERSION@DATE`, and the `ModelVersion` in
     /// parentheses if there is one.
     pub fn full_text(&self) -> String {
@@ -252,6 +258,8 @@ impl fmt::Display for ModelRelease {
 const ANY: &str = "*";
 /// What a spec of a least release begins with.
 const AT_LEAST: &str = ">=";
+/// What a spec of a single release begins with, if it is written in full.
+const EXACTLY: &str = "=";
 
 /// Reads a version as the ecosystem writes it.
 pub(super) fn read_version(text: &str) -> Result<Version, VersionError> {
@@ -281,11 +289,12 @@ pub(super) fn read_spec(text: &str) -> Result<Spec, SpecError> {
     if is_least {
         return Ok(release.to_spec());
     }
-    let set = VersionSet::exactly(&release.to_version());
+    if text.starts_with(EXACTLY) {
+        return Ok(release.to_exact_spec());
+    }
     // Written anew, as blanks around the parts of a release could be line breaks.
-    let equals = if text.starts_with('=') { "=" } else { "" };
-    let written = format!("{equals}{}", release.full_text());
-    Ok(Spec::native(&written, set, false))
+    let set = VersionSet::exactly(&release.to_version());
+    Ok(Spec::native(&release.full_text(), set, false))
 }
 
 /// Whether a text can be the `Version` of a release.

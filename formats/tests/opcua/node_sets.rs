@@ -519,3 +519,48 @@ fn models_of_a_root_meet_the_requirements_on_each_other() {
     let error = read("2030-01-01").expect_err("the sibling is older");
     assert!(error.contains("the file has 1.0@2024-01-01"), "{error}");
 }
+
+#[test]
+fn releases_of_a_file_require_each_other_exactly() {
+    let read = |date: &str| {
+        let text = file(&format!(
+            "<NamespaceUris><Uri>urn:a</Uri><Uri>urn:b</Uri><Uri>urn:c</Uri></NamespaceUris><Models>\
+             <Model ModelUri=\"urn:a\" Version=\"1.0\" PublicationDate=\"2024-01-01T00:00:00Z\"/>\
+             <Model ModelUri=\"urn:b\" ModelVersion=\"1.2.3\"><RequiredModel ModelUri=\"urn:x\"/></Model>\
+             <Model ModelUri=\"urn:c\" Version=\"1.0\" PublicationDate=\"2024-01-01T00:00:00Z\">\
+             <RequiredModel ModelUri=\"urn:a\" PublicationDate=\"{date}T00:00:00Z\"/></Model></Models>"
+        ));
+        let file = FormatFile {
+            path: "several.xml",
+            bytes: text.as_bytes(),
+        };
+        NodeSets
+            .read_releases(&file, &(), &ReadOptions::default())
+            .into_result()
+            .map_err(|errors| errors[0].message.clone())
+    };
+    let (releases, _) = read("2023-01-01").expect("the models fit together");
+    let lines: Vec<String> = releases.iter().map(|one| one.record.to_line()).collect();
+    let require = |line: &str| {
+        let (_, rest) = line.split_once("\"require\":").expect("it requires others");
+        rest.split_once(",\"classes\"")
+            .expect("it has types")
+            .0
+            .to_owned()
+    };
+    assert_eq!(
+        lines.iter().map(|line| require(line)).collect::<Vec<_>>(),
+        [
+            r#"[["urn:b",null,"1.2.3",null,"="]]"#,
+            r#"[["urn:x",null,null,null],["urn:c","1.0",null,"2024-01-01T00:00:00Z","="]]"#,
+            r#"[["urn:a","1.0",null,"2024-01-01T00:00:00Z","="]]"#,
+        ]
+    );
+    for (release, line) in releases.iter().zip(&lines) {
+        let again = ECOSYSTEM.read_record(line, &Limits::default());
+        let again = again.expect("it was written");
+        assert_eq!(again.requirements, release.record.requirements);
+    }
+    let error = read("2030-01-01").expect_err("the sibling is older");
+    assert!(error.contains("the file has 1.0@2024-01-01"), "{error}");
+}

@@ -2,8 +2,8 @@
 
 #[cfg(feature = "index")]
 mod artifacts;
+mod class_labels;
 mod conflict_hints;
-mod labels;
 mod newer_elsewhere;
 mod search;
 

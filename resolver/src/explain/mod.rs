@@ -35,13 +35,14 @@
 //! reason.
 
 mod conflict;
+mod deletion_order;
 mod effort;
-mod fact_order;
 mod hints;
 mod located_classes;
 mod minimize;
 mod missing_classes;
 mod phrases;
+mod reason_order;
 mod report;
 mod requirements;
 mod several_roots;

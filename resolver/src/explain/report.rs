@@ -1,10 +1,9 @@
-//! The report of a conflict: facts as reasons, in order.
+//! The report of a conflict: facts as reasons, and everything else that is said of it.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use pkgres_manifest::PackageName;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
@@ -12,11 +11,10 @@ use super::missing_classes::{extends_reasons, own_cycle_reason};
 use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
 use super::summary::{Contradiction, Summary, unsatisfiable_packages};
 use super::violations::ViolationGroups;
-use super::{Conflict, Reason, ReasonKind, SingleRepair};
+use super::{Conflict, Reason, ReasonKind, SingleRepair, reason_order};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::{PackageId, Universe};
 
 pub(super) fn report(
     problem: &mut Problem<'_>,
@@ -49,21 +47,7 @@ pub(super) fn report(
         });
         reasons.extend(of_fact);
     }
-    let order = distances(problem.universe, facts);
-    let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
-    // Class rules and contracts come first; requirements are how they came about.
-    let is_rule_violation = |reason: &Reason| {
-        let is_about_requirements =
-            matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
-        !is_about_requirements
-    };
-    reasons.sort_by_key(|reason| {
-        (
-            !reason.clashes,
-            !is_rule_violation(reason),
-            distance(reason),
-        )
-    });
+    reason_order::sort(&mut reasons, problem.universe, facts);
     let Summary { code, text } = Summary::of(problem, facts, &contradiction);
     let packages: BTreeSet<PackageName> = reasons
         .iter()
@@ -119,31 +103,4 @@ pub(super) fn reasons_of(
         }
         Fact::Nogood(number) => violations.reason(problem, *number).into_iter().collect(),
     })
-}
-
-/// The distance of packages from the roots along the requirements among the facts.
-fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
-    let name = |package: PackageId| universe.catalog.package_name(package).cloned();
-    let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
-    for fact in facts {
-        if let Fact::Requires { owner, target, .. } = fact {
-            required.entry(*owner).or_default().push(*target);
-        }
-    }
-    let mut distances = BTreeMap::new();
-    let mut queue: VecDeque<PackageId> = VecDeque::new();
-    for root in universe.catalog.roots() {
-        distances.insert(name(root.package), 0);
-        queue.push_back(root.package);
-    }
-    while let Some(package) = queue.pop_front() {
-        let next = distances[&name(package)] + 1;
-        for target in required.remove(&package).unwrap_or_default() {
-            if let Entry::Vacant(entry) = distances.entry(name(target)) {
-                entry.insert(next);
-                queue.push_back(target);
-            }
-        }
-    }
-    distances
 }

@@ -23,8 +23,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::deletion_order::sorted;
 use super::effort::{Effort, MAX_STEPS};
-use super::fact_order::sorted;
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
 use crate::search::{Verdict, satisfy};

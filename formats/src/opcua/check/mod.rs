@@ -1,9 +1,9 @@
 //! Checks a NodeSet file that can be read.
 //!
-//! `undefined_types.rs` looks for types that the file itself should define, `requirements.rs` for those of other models.
+//! `own_types.rs` looks for types that the file itself should define, `required_types.rs` for those of other models.
 
-mod requirements;
-mod undefined_types;
+mod own_types;
+mod required_types;
 
 use std::collections::BTreeSet;
 

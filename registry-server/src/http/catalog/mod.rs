@@ -5,8 +5,8 @@
 
 mod categories;
 mod list;
+mod murano_repository;
 mod query;
-mod repository;
 mod representation;
 mod show;
 mod update;
@@ -215,7 +215,7 @@ pub(crate) const APPS: Surface = Surface {
             summary: "The newest release for a spec: `<name>.zip` or `<name>.<spec>.zip`",
             has_open_query: true,
             media_type: "application/zip",
-            run: repository::app,
+            run: murano_repository::app,
             answers: &[(200, AnswerBody::Raw), (206, AnswerBody::Raw)],
             problems: &[
                 ProblemCode::NameInvalid,
@@ -241,7 +241,7 @@ pub(crate) const BUNDLES: Surface = Surface {
             Handler {
                 summary: "A bundle: packages that are imported together",
                 has_open_query: true,
-                run: repository::bundle,
+                run: murano_repository::bundle,
                 answers: &[(200, AnswerBody::Json("Bundle"))],
                 problems: &[ProblemCode::NoSuchBundle],
                 ..GET
@@ -252,7 +252,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 access: Access::Token,
                 body: BodyKind::Json("Bundle"),
                 permits: |principal, _| principal.require(Scope::Admin),
-                run: repository::put_bundle,
+                run: murano_repository::put_bundle,
                 answers: &[(204, AnswerBody::Nothing)],
                 ..GET
             },
@@ -261,7 +261,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "Remove a bundle",
                 access: Access::Token,
                 permits: |principal, _| principal.require(Scope::Admin),
-                run: repository::remove_bundle,
+                run: murano_repository::remove_bundle,
                 answers: &[(204, AnswerBody::Nothing)],
                 problems: &[ProblemCode::NoSuchBundle],
                 ..GET

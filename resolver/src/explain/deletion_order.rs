@@ -1,4 +1,5 @@
-//! An order of facts that depends only on the metadata, and not on the order in which packages arrived.
+//! The order in which an explanation tries to do without a fact. It depends only on the metadata, and not on the order in
+//! which packages arrived.
 
 use rustc_hash::FxHashSet;
 

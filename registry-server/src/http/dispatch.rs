@@ -122,11 +122,7 @@ impl Service {
         if is_negotiated {
             response.vary("accept");
         }
-        if response.is_made_now() {
-            let now = http_date(self.registry.environment.now());
-            let now = now.map(|now| (header::LAST_MODIFIED, now));
-            response.headers.extend(now);
-        }
+        self.set_date(&mut response);
         let headers = &mut response.headers;
         headers.insert(REQUEST_ID, id.header());
         headers.insert(
@@ -248,6 +244,15 @@ impl Service {
         }
     }
 
+    /// Sets the time of a response that was made for the request, and has none of its own.
+    fn set_date(&self, response: &mut Response) {
+        if response.is_made_now() {
+            let now = http_date(self.registry.environment.now());
+            let now = now.map(|now| (header::LAST_MODIFIED, now));
+            response.headers.extend(now);
+        }
+    }
+
     /// Whether responses to those who may use a handler are not for everybody.
     fn is_restricted(&self, access: Access) -> bool {
         match access {
@@ -287,7 +292,12 @@ impl Service {
             ..request.clone()
         };
         match self.run(handler, request).await {
-            Ok(response) => Ok(Some(response).filter(|response| response.status.is_success())),
+            Ok(mut response) if response.status.is_success() => {
+                // A client that has read it knows this time.
+                self.set_date(&mut response);
+                Ok(Some(response))
+            }
+            Ok(_) => Ok(None),
             Err(problem) if problem.code.status() == StatusCode::NOT_FOUND.as_u16() => Ok(None),
             Err(problem) => Err(problem),
         }

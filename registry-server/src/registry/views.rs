@@ -97,13 +97,24 @@ impl RegistryBackend {
 
     /// A release.
     pub fn release(&self, name: &PackageName, version: &Version) -> Result<ReleaseView, Problem> {
+        let (release, _) = self.dated_release(name, version)?;
+        Ok(release)
+    }
+
+    /// A release, and when its package changed, as RFC 3339.
+    pub(crate) fn dated_release(
+        &self,
+        name: &PackageName,
+        version: &Version,
+    ) -> Result<(ReleaseView, String), Problem> {
         let limits = &self.options.read.limits;
-        self.database.read(
-            |transaction| match releases::get(transaction, name, version, limits)? {
-                Some(release) => Ok(release.into()),
+        self.database.read(|transaction| {
+            let release = releases::get(transaction, name, version, limits)?;
+            match release.zip(packages::get(transaction, name)?) {
+                Some((release, package)) => Ok((release.into(), package.updated)),
                 None => Err(no_such_version(transaction, name, version)?),
-            },
-        )
+            }
+        })
     }
 
     /// The packages with a release that requires a package, sorted. The package itself need not be in

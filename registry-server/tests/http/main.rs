@@ -6,8 +6,10 @@ mod galaxy;
 mod interfaces;
 mod malformed;
 mod pages;
+mod preconditions;
 mod rules;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
 mod tokens;
+mod writes;

@@ -121,7 +121,7 @@ pub(super) fn version(service: &Service, request: &Request) -> Result<Response, 
     let version = &release.listed.version;
     let file = Collections.artifact_name(&full, version);
     let about = &release.about;
-    Ok(with_links(Response::json(&json!({
+    let response = with_links(Response::json(&json!({
         "href": links.version(&full, version),
         "namespace": { "name": namespace },
         "collection": { "name": name, "href": links.collection(&full) },
@@ -144,7 +144,8 @@ pub(super) fn version(service: &Service, request: &Request) -> Result<Response, 
         "signatures": [],
         "created_at": release.listed.published,
         "updated_at": release.listed.published,
-    }))))
+    })));
+    Ok(response.modified(&release.listed.published))
 }
 
 /// Deletes a version of a collection.

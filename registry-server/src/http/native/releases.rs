@@ -22,11 +22,9 @@ fn described(record: &IndexRecord, yank_reason: Option<&str>) -> Result<Value, P
 /// Shows a release.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
-    let found = service.registry.release(&name, &version)?;
-    Ok(Response::json(&described(
-        &found.record,
-        found.yank_reason.as_deref(),
-    )?))
+    let (found, changed) = service.registry.dated_release(&name, &version)?;
+    let document = described(&found.record, found.yank_reason.as_deref())?;
+    Ok(Response::json(&document).modified(&changed))
 }
 
 /// Publishes a release. The response has warnings.

@@ -71,6 +71,8 @@ mod schema;
 mod shared_list;
 mod similar;
 mod spec;
+#[cfg(feature = "json")]
+mod strict_json;
 mod validation;
 mod version;
 
@@ -134,6 +136,8 @@ pub use spec::{
     Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,
     range_of_other_systems,
 };
+#[cfg(feature = "json")]
+pub use strict_json::read_json;
 #[cfg(feature = "packages")]
 pub use validation::read_validation_file;
 pub use validation::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{Hexadecimal, Limits, PackagePath, from_hexadecimal, sha256};
+use pkgres_manifest::{Hexadecimal, Limits, PackagePath, from_hexadecimal, read_json, sha256};
 use serde::Deserialize;
 
 use super::metadata::CollectionManifest;
@@ -68,8 +68,8 @@ impl FileList {
             );
             return Err(error(Code::Digest, message));
         }
-        let document: StatedList = serde_json::from_slice(bytes)
-            .map_err(|problem| error(Code::Syntax, problem.to_string()))?;
+        let document: StatedList =
+            read_json(bytes).map_err(|problem| error(Code::Syntax, problem.to_string()))?;
         let most = limits.archive_entries;
         if u64::try_from(document.files.len()).is_ok_and(|count| count > most) {
             return Err(Limits::exceeded("files in a collection", most)

@@ -12,7 +12,7 @@ use std::fmt;
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Ecosystem, IndexRecord, IndexedClass, Limits, NameError,
-    PackageName, Requirement, Spec, SpecError, Version, VersionError, VersionSet,
+    PackageName, Requirement, Spec, SpecError, Version, VersionError, VersionSet, read_json,
 };
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -200,7 +200,7 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
     if !line.trim_start().starts_with('{') {
         return Err("it is not an object".to_owned());
     }
-    let line: CollectionLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: CollectionLine = read_json(line.as_bytes()).map_err(|error| error.to_string())?;
     let name = package_name(&line.name).map_err(|error| invalid_name(&line.name, &error))?;
     let version = if name.as_str() == ANSIBLE_CORE {
         ECOSYSTEM.host_version(&line.version)

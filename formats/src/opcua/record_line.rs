@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, Limits, Requirement, Shared,
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, Limits, Requirement, Shared, read_json,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ struct Type {
 
 /// Reads a record. The error says what is wrong with the line.
 pub(super) fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
-    let line: ModelLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: ModelLine = read_json(line.as_bytes()).map_err(|error| error.to_string())?;
     let name = package_name(&line.name).map_err(|error| error.to_string())?;
     let release = release_of(&line)?;
     let mut record = release_record(&name, &release);

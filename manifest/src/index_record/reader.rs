@@ -7,6 +7,7 @@ use super::interner::Interner;
 use super::json;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::read_options::Limits;
+use crate::strict_json::read_json;
 
 /// The character that some editors write at the beginning of a file. It is not allowed in JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -104,6 +105,6 @@ fn other_ecosystem(line: &str) -> Option<String> {
     }
     // Most lines do not have the word, and need not be parsed twice.
     memchr::memmem::find(line.as_bytes(), b"\"ecosystem\"")?;
-    let stated = serde_json::from_str::<Stated>(line).ok()?.ecosystem;
+    let stated = read_json::<Stated>(line.as_bytes()).ok()?.ecosystem;
     stated.filter(|id| id != CLASS_PACKAGES.id())
 }

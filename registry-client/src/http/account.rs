@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{PackageName, read_json};
 use reqwest::Method;
 use serde_json::json;
 
@@ -216,8 +216,7 @@ impl HttpRegistry {
 
 /// Reads a response.
 pub(super) fn read<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, AttemptError> {
-    serde_json::from_slice(body)
-        .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))
+    read_json(body).map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))
 }
 
 fn json_body(body: &serde_json::Value) -> (Arc<Vec<u8>>, &'static str) {

@@ -3,6 +3,7 @@
 //! The [`HttpOptions`](super::HttpOptions) name the sources. The first source that has a credential is used: the
 //! token in the options, the token file, a helper, the address itself, a netrc file.
 
+use pkgres_manifest::read_json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -148,7 +149,7 @@ impl TokenFile {
                 return Err(CredentialError::Readable(path.to_owned()));
             }
         }
-        serde_json::from_slice(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
+        read_json(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
     }
 
     /// The addresses with a token, sorted.

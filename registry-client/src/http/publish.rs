@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Version, read_json};
 use reqwest::Method;
 
 use crate::protocol::Config;
@@ -52,7 +52,7 @@ impl Publication {
             detail: String,
         }
         // The status reports the publication, even if the body cannot be read.
-        let response = serde_json::from_slice(body).unwrap_or(PublishResponse {
+        let response = read_json(body).unwrap_or(PublishResponse {
             warnings: Vec::new(),
         });
         let details = response.warnings.into_iter().map(|warning| warning.detail);

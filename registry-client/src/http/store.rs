@@ -12,7 +12,7 @@ use pkgres_files::{
     FileError, Follow, RealFileSystem, lock_file, make_folder, map_file, read_file,
     write_cache_file, write_cache_pieces, write_private_file,
 };
-use pkgres_manifest::{ClassName, PackageName};
+use pkgres_manifest::{ClassName, PackageName, read_json};
 
 use crate::protocol::{Config, Digest};
 
@@ -126,7 +126,7 @@ fn read_header(file: &[u8]) -> Option<(CacheHeader, usize)> {
     if Digest::of(header).to_string().as_bytes() != digest {
         return None;
     }
-    let header: CacheHeader = serde_json::from_slice(header).ok()?;
+    let header: CacheHeader = read_json(header).ok()?;
     (header.format == FORMAT).then_some((header, second + 1))
 }
 
@@ -213,7 +213,7 @@ pub(super) fn read_trusted_state(path: &Path) -> Result<Option<TrustedState>, Fi
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error),
     };
-    let seen = serde_json::from_slice(&bytes).map_err(|_| FileError::Rejected {
+    let seen = read_json(&bytes).map_err(|_| FileError::Rejected {
         path: path.to_owned(),
         reason: "this is not what was seen of a registry; remove it to begin anew".to_owned(),
     })?;

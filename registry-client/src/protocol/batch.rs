@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, read_json};
 
 use super::{Digest, Malformed};
 
@@ -37,8 +37,8 @@ pub struct BatchRequest {
 impl BatchRequest {
     /// Reads a request for at most `limit` names.
     pub fn parse(bytes: &[u8], limit: u64) -> Result<Self, Malformed> {
-        let request: Self = serde_json::from_slice(bytes)
-            .map_err(|error| Malformed::new("a batch request", &error))?;
+        let request: Self =
+            read_json(bytes).map_err(|error| Malformed::new("a batch request", &error))?;
         if request.names.len() as u64 > limit {
             let reason = format!("more than the limit of {limit} names");
             return Err(Malformed::new("a batch request", &reason));

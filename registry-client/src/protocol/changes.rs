@@ -1,6 +1,6 @@
 //! The changes of a registry.
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Version, read_json};
 
 use super::{Malformed, SignedSnapshot};
 
@@ -65,7 +65,7 @@ impl Changes {
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let wrong =
             |reason: &dyn ToString| Malformed::new("a list of changes", &reason.to_string());
-        let read: Self = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
+        let read: Self = read_json(bytes).map_err(|error| wrong(&error))?;
         let is_gapless = read
             .changes
             .windows(2)

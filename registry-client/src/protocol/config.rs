@@ -1,6 +1,6 @@
 //! `index/config.json`: the configuration of a registry.
 
-use pkgres_manifest::{ClassName, PackageName};
+use pkgres_manifest::{ClassName, PackageName, read_json};
 
 use super::{Digest, MAX_BATCH_NAMES, Malformed, PublicKey, escape_name};
 
@@ -111,14 +111,14 @@ impl Config {
             protocol: u64,
         }
         let malformed = |error: serde_json::Error| Malformed::new("a registry", &error);
-        let OnlyProtocol { protocol } = serde_json::from_slice(bytes).map_err(malformed)?;
+        let OnlyProtocol { protocol } = read_json(bytes).map_err(malformed)?;
         if protocol != PROTOCOL {
             let reason = format!(
                 "it speaks protocol {protocol}, and this version of pkgres speaks {PROTOCOL} only"
             );
             return Err(Malformed::new("a registry that can be read", &reason));
         }
-        serde_json::from_slice(bytes).map_err(malformed)
+        read_json(bytes).map_err(malformed)
     }
 
     /// The document as JSON.

@@ -1,7 +1,7 @@
 //! Decodes the response to a batch request while it arrives.
 
 use bytes::{Bytes, BytesMut};
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, read_json};
 
 use super::frame::FrameHeader;
 use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
@@ -221,7 +221,7 @@ impl FrameDecoder {
         }
         let line = self.arrived.take(end + 1);
         self.scanned = 0;
-        let header = serde_json::from_slice(&line[..end]).map_err(|error| malformed(&error))?;
+        let header = read_json(&line[..end]).map_err(|error| malformed(&error))?;
         self.frames += 1;
         Ok(Some(header))
     }

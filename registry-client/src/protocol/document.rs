@@ -1,7 +1,7 @@
 //! The documents of the index, which any web server can serve.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName};
+use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName, read_json};
 
 use super::{Digest, Malformed};
 
@@ -111,7 +111,7 @@ pub struct ClassDocument {
 impl ClassDocument {
     /// Reads the document.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        serde_json::from_slice(bytes).map_err(|error| Malformed::new("a class document", &error))
+        read_json(bytes).map_err(|error| Malformed::new("a class document", &error))
     }
 
     /// The document as JSON.
@@ -159,7 +159,7 @@ impl NamesLine {
         // Not `lines`, which takes a carriage return away: that is no canonical form.
         for (at, line) in text.split_terminator('\n').enumerate() {
             let number = at + 1;
-            let read: Self = serde_json::from_str(line)
+            let read: Self = read_json(line.as_bytes())
                 .map_err(|error| wrong(format!("line {number}: {error}")))?;
             if read.to_line() != line {
                 return Err(wrong(format!("line {number} is not in the canonical form")));

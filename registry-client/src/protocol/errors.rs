@@ -1,6 +1,7 @@
 //! Error responses of registries.
 
 use super::Malformed;
+use pkgres_manifest::read_json;
 
 /// The body of an error response.
 ///
@@ -43,7 +44,7 @@ pub struct ErrorEntry {
 impl ErrorDocument {
     /// Reads the document. The error pages of other servers and proxies are not such documents.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        serde_json::from_slice(bytes).map_err(|error| Malformed::new("an error document", &error))
+        read_json(bytes).map_err(|error| Malformed::new("an error document", &error))
     }
 
     /// The document as JSON.

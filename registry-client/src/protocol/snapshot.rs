@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pkgres_manifest::{Hexadecimal, from_hexadecimal};
+use pkgres_manifest::{Hexadecimal, from_hexadecimal, read_json};
 
 use super::{Digest, Malformed, PublicKey, SigningKey};
 
@@ -123,12 +123,12 @@ impl SignedSnapshot {
         if !by_key.any(|one| key.verifies(signed, &one.signature.0)) {
             return Err(SnapshotError::WrongSignature(*key));
         }
-        serde_json::from_slice(signed).map_err(|error| Malformed::new("a snapshot", &error).into())
+        read_json(signed).map_err(|error| Malformed::new("a snapshot", &error).into())
     }
 
     /// Reads the document.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        serde_json::from_slice(bytes).map_err(|error| Malformed::new("a signed snapshot", &error))
+        read_json(bytes).map_err(|error| Malformed::new("a signed snapshot", &error))
     }
 
     /// The document as JSON.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Version, read_json};
 
 use super::query::Query;
 use crate::access::Principal;
@@ -50,7 +50,7 @@ impl Request {
 
     /// The body, as JSON of a type that rejects unknown keys.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, Problem> {
-        serde_json::from_slice(&self.body).map_err(|error| {
+        read_json(&self.body).map_err(|error| {
             let error = error.to_string();
             let detail = format!("the body is invalid: {}", Escaped::new(&error));
             Problem::new(ProblemCode::BodyInvalid, detail)

@@ -2,7 +2,7 @@
 //!
 //! Each release has one row, which is written and removed with it.
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Version, read_json};
 
 use super::columns::{serial_value, version_key};
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
@@ -167,7 +167,7 @@ fn catalog_row(row: &Row) -> Result<CatalogRow> {
 }
 
 fn texts(json: &str) -> Result<Vec<String>> {
-    serde_json::from_str(json)
+    read_json(json.as_bytes())
         .map_err(|error| DatabaseError::failed(format!("a list cannot be read: {error}")))
 }
 

@@ -3,7 +3,7 @@
 //! Each release of a collection has one row, which is written and removed with it.
 
 use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout};
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Version, read_json};
 use serde_json::{Map, Value as Json};
 
 use super::columns::version_key;
@@ -180,6 +180,6 @@ pub(crate) fn of_artifact(
 }
 
 fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text)
+    read_json(text.as_bytes())
         .map_err(|error| DatabaseError::failed(format!("a collection cannot be read: {error}")))
 }

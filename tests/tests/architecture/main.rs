@@ -123,6 +123,19 @@ fn libraries_do_not_read_their_surroundings() {
 }
 
 #[test]
+fn documents_of_others_are_read_strictly() {
+    let mut found = BTreeSet::new();
+    for name in ["manifest", "formats", "registry-client", "registry-server"] {
+        let read = Crate::read(&crates::sources(name));
+        for (module, path) in surroundings::lenient_readers(&read) {
+            found.insert((name, shown(&read, module), path));
+        }
+    }
+    found.retain(|(name, module, _)| !surroundings::LENIENT.contains(&(*name, module)));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn every_source_belongs_to_its_crate() {
     for name in crates::all() {
         let sources = crates::sources(name);

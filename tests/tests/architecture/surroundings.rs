@@ -33,6 +33,33 @@ fn is_of_the_surroundings(path: &[String]) -> bool {
     }
 }
 
+/// The functions of `serde_json` that accept lists in place of structs, with their modules: documents of others are read with
+/// `pkgres_manifest::read_json`.
+pub(crate) fn lenient_readers(read: &Crate) -> Vec<(ModuleId, String)> {
+    let modules = read.modules.iter().enumerate();
+    let paths = modules.flat_map(|(id, module)| {
+        let paths = module.mentions.iter();
+        paths.map(move |path| (id, read.in_full(id, path).join("::")))
+    });
+    let lenient = [
+        "serde_json::from_slice",
+        "serde_json::from_str",
+        "serde_json::from_reader",
+    ];
+    paths
+        .filter(|(_, path)| lenient.contains(&&**path))
+        .collect()
+}
+
+/// The uses of these functions that are allowed, as crate and module.
+pub(crate) const LENIENT: &[(&str, &str)] = &[
+    // A number, a text, or a raw value: no struct.
+    ("manifest", "document::as_json"),
+    ("manifest", "document::json"),
+    // Its own text.
+    ("registry-server", "http::openapi"),
+];
+
 /// The uses that are allowed, as crate, module and path: servers and commands measure durations by a monotonic clock, and a client
 /// the rate of answers.
 pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[

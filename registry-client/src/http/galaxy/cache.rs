@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, RealFileSystem, read_file, write_cache_file};
 use pkgres_formats::ansible::ECOSYSTEM;
-use pkgres_manifest::{IndexRecord, Limits, PackageName};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, read_json};
 
 use crate::protocol::Digest;
 
@@ -91,7 +91,7 @@ impl GalaxyCache {
         limits: &Limits,
     ) -> Option<KnownCollection> {
         let bytes = read_file(&self.collection_path(name), MAX_BYTES, Follow::Nothing).ok()?;
-        let file: CollectionFile = serde_json::from_slice(&bytes).ok()?;
+        let file: CollectionFile = read_json(&bytes).ok()?;
         if file.format != FORMAT || file.address != self.address || file.name != name.as_str() {
             return None;
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use pkgres_formats::ansible::{ECOSYSTEM, requires_ansible};
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, PackageName};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, PackageName, read_json};
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use url::Url;
@@ -138,7 +138,7 @@ pub struct DescribedRelease {
 
 /// Reads a document.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, AttemptError> {
-    serde_json::from_slice(bytes).map_err(|error| malformed(format!("{what}: {error}")))
+    read_json(bytes).map_err(|error| malformed(format!("{what}: {error}")))
 }
 
 /// The error of an answer that is not what the API describes.
@@ -149,7 +149,7 @@ pub(super) fn malformed(reason: impl Into<String>) -> AttemptError {
 impl ServerDocument {
     /// Reads a document.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        read_json(bytes).map_err(|error| error.to_string())
     }
 
     /// The address of version 3 of the API, which is on the same server; `None` if the document names no API. `found_at`
@@ -196,8 +196,8 @@ pub(super) fn joined(base: &Url, relative: &str) -> Result<Url, String> {
 impl VersionPage {
     /// Reads a page.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let page: Self = serde_json::from_slice(bytes)
-            .map_err(|error| format!("the list of versions: {error}"))?;
+        let page: Self =
+            read_json(bytes).map_err(|error| format!("the list of versions: {error}"))?;
         if page.data.is_none() && page.results.is_none() {
             return Err("the list of versions has neither `data` nor `results`".to_owned());
         }
@@ -299,8 +299,7 @@ pub fn described_release(
     bytes: &[u8],
     limits: &Limits,
 ) -> Result<DescribedRelease, String> {
-    let document: VersionDocument =
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let document: VersionDocument = read_json(bytes).map_err(|error| error.to_string())?;
     let name = format!("{}.{}", document.namespace.name, document.collection.name);
     if name != package.as_str() || document.version != listed {
         let (name, version) = (

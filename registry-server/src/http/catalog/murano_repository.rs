@@ -4,7 +4,7 @@
 //! address `apps/<name>.<spec>.zip` gives.
 
 use http::StatusCode;
-use pkgres_manifest::{PackageName, Spec};
+use pkgres_manifest::{PackageName, Spec, read_json};
 use pkgres_registry_client::protocol::Digest;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ const MAX_URL: usize = 2048;
 /// Shows a bundle.
 pub(super) fn bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
     let body = service.registry.bundle(request.part(0))?;
-    let value: Value = serde_json::from_str(&body).map_err(Problem::internal)?;
+    let value: Value = read_json(body.as_bytes()).map_err(Problem::internal)?;
     Ok(Response::json(&value))
 }
 

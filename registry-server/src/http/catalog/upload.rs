@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::read_json;
 
 use super::representation::{self, check_name, invalid_body};
 use crate::blobs::Incoming;
@@ -38,7 +39,7 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
     let (metadata, archive) = parts(request, &service.registry.incoming)?;
     let metadata: Metadata = match metadata {
         None => Metadata::default(),
-        Some(text) => serde_json::from_slice(&text).map_err(|error| {
+        Some(text) => read_json(&text).map_err(|error| {
             let error = error.to_string();
             invalid_body(format!("`{METADATA}` is invalid: {}", Escaped::new(&error)))
         })?,

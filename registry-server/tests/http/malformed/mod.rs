@@ -13,7 +13,8 @@ use http_body::Frame;
 use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::{archive, archive_with, files};
 
-use crate::support::Served;
+use crate::support::{Answer, Served};
+use crate::writes::{self, Filled};
 
 const AUTH: &str = "AUTH";
 const ZIP: &str = "content-type: application/zip";
@@ -79,6 +80,62 @@ fn malformed_requests_are_errors_and_change_nothing() {
         assert_eq!(everything(), before, "{row}");
     }
     assert_eq!(served.get(&format!("/blobs/sha256/{DIGEST}")).status, 404);
+}
+
+/// A list of the values of an object's keys is no object, at any depth and in any body.
+#[test]
+fn a_list_in_place_of_an_object_is_an_error() {
+    let filled = Filled::new();
+    let before = filled.everything();
+    let check = |answer: &Answer, row: &str| {
+        assert_eq!(answer.status, 400, "{row}: {answer:?}");
+        let text = String::from_utf8_lossy(&answer.body);
+        let expected = "expected an object, not a list at line 1 column";
+        assert!(text.contains(expected), "{row}: {text}");
+        assert_eq!(filled.everything(), before, "{row}");
+    };
+    let mut count = 0;
+    for write in &filled.writes {
+        let (method, _) = write.route.split_once(' ').expect("a method");
+        let body = serde_json::from_slice(&write.body);
+        let lists = match (&*write.kind, body) {
+            (writes::JSON, Ok(serde_json::Value::Object(body))) => {
+                vec![
+                    "[]".to_owned(),
+                    serde_json::to_string(&body.values().collect::<Vec<_>>()).expect("JSON"),
+                ]
+            }
+            (writes::PATCH, Ok(_)) => vec![r#"[["replace","/name","Other"]]"#.to_owned()],
+            (kind, _) => {
+                assert!(
+                    kind.is_empty() || kind == "application/zip" || kind.starts_with("multipart"),
+                    "{kind}"
+                );
+                continue;
+            }
+        };
+        for list in lists {
+            let answer = filled.ask(method, &write.path, &write.kind, list.as_bytes());
+            check(&answer, &format!("{} {list}", write.route));
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6);
+    let nested = br#"{"Packages":[["a.Web",null]]}"#;
+    let answer = filled.ask("PUT", "/bundles/all.bundle", writes::JSON, nested);
+    check(&answer, "a bundle");
+    let answer = filled.ask(
+        "POST",
+        "/index/v1/batch",
+        writes::JSON,
+        br#"[{"a.Web":null},false]"#,
+    );
+    check(&answer, "a batch request");
+    let form = b"--x\r\nContent-Disposition: form-data; name=\"__metadata__\"\r\n\r\n[\"Web\"]\r\n\
+                 --x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nPK\r\n--x--\r\n";
+    let kind = "multipart/form-data; boundary=x";
+    let answer = filled.ask("POST", "/v1/catalog/packages", kind, form);
+    check(&answer, "the metadata of an upload");
 }
 
 #[test]

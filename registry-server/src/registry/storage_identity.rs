@@ -10,7 +10,7 @@ use super::open_error::OpenError;
 use crate::blobs::{BlobError, Blobs, MARK, read_mark, write_mark};
 use crate::database::Database;
 use crate::problem::Problem;
-use crate::store::{releases, tokens};
+use crate::store::{facts, releases, tokens};
 
 /// The file with the first token, which `pkgres serve` writes into the data folder.
 const TOKEN_FILE: &str = "admin-token";
@@ -28,8 +28,8 @@ pub(super) fn check_without_database(blobs: &Blobs, database: &Path) -> Result<(
     Ok(())
 }
 
-/// An error if the artifacts or the data folder belong to another registry, or if the artifacts of this one are elsewhere. Marks those that have no mark, if they are
-/// known to belong to this one.
+/// An error if the artifacts or the data folder belong to another registry, or if the artifacts of this one are elsewhere.
+/// Marks those that have no mark, if they are known to belong to this one.
 pub(super) fn claim(
     data: &Path,
     blobs: &Blobs,
@@ -39,6 +39,8 @@ pub(super) fn claim(
     // Nothing is marked before everything is compared.
     let file = data.join(MARK);
     let of_data = read_mark(&file)?;
+    // The mark is there before the database knows of it.
+    let is_marked = database.read(facts::has_artifacts)?;
     let of_blobs = blobs.owner()?;
     compare(&file.display().to_string(), of_data.as_deref(), identity)?;
     compare(&blobs.mark_place(), of_blobs.as_deref(), identity)?;
@@ -60,6 +62,13 @@ pub(super) fn claim(
                     "the database has releases, but there are no archives beside {place}"
                 )));
             }
+            // Others have archives elsewhere: neither could download what the other publishes.
+            (false, true) if is_marked => {
+                return Err(OpenError::NoArchives(format!(
+                    "the database was used with a folder or bucket before, and there is no {place}. If this registry without \
+                     releases is to have its archives here, write `{identity}` into it"
+                )));
+            }
             _ => {}
         }
     }
@@ -76,6 +85,9 @@ pub(super) fn claim(
         blobs.mark(identity)?;
         // Another registry may have been faster.
         compare(&blobs.mark_place(), blobs.owner()?.as_deref(), identity)?;
+    }
+    if !is_marked {
+        database.write(facts::remember_artifacts)?;
     }
     Ok(())
 }

@@ -6,6 +6,9 @@ use pkgres_registry_client::protocol::SigningKey;
 use crate::database::{DatabaseError, Result, Transaction};
 use crate::environment::Environment;
 
+/// The fact that artifacts were marked.
+const ARTIFACTS: &str = "artifacts";
+
 /// The identity of a registry.
 pub(crate) struct Identity {
     /// A random UUID.
@@ -31,6 +34,20 @@ pub(crate) fn identity(
         registry,
         key: SigningKey::from_bytes(&secret),
     })
+}
+
+/// Whether artifacts were marked as those of the registry.
+pub(crate) fn has_artifacts(transaction: &mut dyn Transaction) -> Result<bool> {
+    let known = transaction.query_one(
+        "SELECT value FROM facts WHERE name = $1",
+        &[ARTIFACTS.into()],
+    )?;
+    Ok(known.is_some())
+}
+
+/// Remembers that artifacts were marked as those of the registry.
+pub(crate) fn remember_artifacts(transaction: &mut dyn Transaction) -> Result<()> {
+    fact(transaction, ARTIFACTS, || "marked".to_owned()).map(drop)
 }
 
 fn fact(

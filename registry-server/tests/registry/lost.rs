@@ -159,6 +159,33 @@ fn a_database_without_its_archives_is_not_served() {
     place.open();
 }
 
+/// Two servers with one database and a folder each, before anything is published.
+#[test]
+fn an_empty_database_is_not_served_with_other_archives() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let blobs = folder.path().join("data/blobs");
+    drop(place.open());
+    std::fs::rename(&blobs, folder.path().join("kept")).expect("a folder");
+    for _ in 0..2 {
+        match place.try_open() {
+            Err(OpenError::NoArchives(reason)) => {
+                assert!(
+                    reason.contains("used with a folder or bucket before"),
+                    "{reason}"
+                );
+            }
+            Err(other) => panic!("{other}"),
+            Ok(registry) => panic!("{}", registry.identity()),
+        }
+        assert!(!blobs.join("registry-id").exists());
+    }
+    // As the error says.
+    let id = std::fs::read_to_string(folder.path().join("kept/registry-id")).expect("an id");
+    std::fs::write(blobs.join("registry-id"), id).expect("an id");
+    place.open();
+}
+
 /// A folder whose administrator's token belongs to another registry.
 #[test]
 fn a_folder_with_the_token_of_another_registry_is_left_alone() {

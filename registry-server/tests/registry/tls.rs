@@ -8,10 +8,10 @@ use pkgres_tests::services::{self, Postgres};
 
 use crate::support::{Place, publish_plain};
 
-/// The outcome of opening a registry, with a query in the address of the database.
-fn opened(address: &str, query: &str) -> Result<RegistryBackend, OpenError> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let place = Place::services(folder.path(), format!("{address}?{query}"), None);
+/// The outcome of opening a registry, with a query in the address of the database. Each database has a folder of its own.
+fn opened(folder: &Path, address: &str, query: &str) -> Result<RegistryBackend, OpenError> {
+    let (_, name) = address.rsplit_once('/').expect("a database");
+    let place = Place::services(&folder.join(name), format!("{address}?{query}"), None);
     place.try_open()
 }
 
@@ -29,6 +29,7 @@ fn certificates_are_verified_as_the_address_says() {
     let Some(postgres) = services::postgres_with_tls() else {
         return;
     };
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let right = authority(&postgres.authority());
     let wrong = authority(&postgres.another_authority());
     let named = address(&postgres, "localhost");
@@ -41,7 +42,7 @@ fn certificates_are_verified_as_the_address_says() {
         (&by_number, format!("sslmode=verify-ca&{right}")),
         (&by_number, format!("sslmode=require&{right}")),
     ] {
-        let found = opened(address, &query);
+        let found = opened(folder.path(), address, &query);
         assert!(found.is_ok(), "{query}: {:?}", found.err());
     }
     for (address, query) in [
@@ -53,7 +54,7 @@ fn certificates_are_verified_as_the_address_says() {
         // The certificate is for `localhost`.
         (&by_number, format!("sslmode=verify-full&{right}")),
     ] {
-        let found = opened(address, &query).err();
+        let found = opened(folder.path(), address, &query).err();
         let is_untrusted = matches!(
             &found,
             Some(OpenError::Database(DatabaseError::Untrusted(_)))
@@ -61,7 +62,7 @@ fn certificates_are_verified_as_the_address_says() {
         assert!(is_untrusted, "{query}: {found:?}");
     }
     // The server accepts nothing without TLS, so the connections above had it.
-    let plain = opened(&named, "sslmode=disable").err();
+    let plain = opened(folder.path(), &named, "sslmode=disable").err();
     let is_rejected = matches!(
         &plain,
         Some(OpenError::Database(DatabaseError::Unreachable(_)))
@@ -93,18 +94,19 @@ fn a_connection_never_falls_back_from_tls() {
     let Some(postgres) = services::postgres() else {
         return;
     };
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let named = address(&postgres, "localhost");
     for query in [
         "sslmode=require",
         "sslmode=verify-ca",
         "sslmode=verify-full",
     ] {
-        let found = opened(&named, query).err();
+        let found = opened(folder.path(), &named, query).err();
         let is_reported = matches!(&found, Some(OpenError::Database(DatabaseError::NoTls)));
         assert!(is_reported, "{query}: {found:?}");
     }
     for query in ["sslmode=prefer", "sslmode=disable", "connect_timeout=5"] {
-        let found = opened(&named, query);
+        let found = opened(folder.path(), &named, query);
         assert!(found.is_ok(), "{query}: {:?}", found.err());
     }
 }
@@ -118,12 +120,17 @@ fn a_file_without_authorities_is_an_error() {
         pkgres_files::write_file(&pkgres_files::RealFileSystem, &bad, content.as_bytes())
             .expect("it is written");
         let query = format!("sslmode=verify-full&{}", authority(&bad));
-        let found = opened("postgres://pkgres@127.0.0.1:1/none", &query).err();
+        let found = opened(folder.path(), "postgres://pkgres@127.0.0.1:1/none", &query).err();
         let is_reported = matches!(&found, Some(OpenError::Database(DatabaseError::Address(_))));
         assert!(is_reported, "{content}: {found:?}");
     }
     let missing = authority(&folder.path().join("missing.pem"));
-    let found = opened("postgres://h/d", &format!("sslmode=verify-ca&{missing}")).err();
+    let found = opened(
+        folder.path(),
+        "postgres://h/d",
+        &format!("sslmode=verify-ca&{missing}"),
+    )
+    .err();
     let is_reported = matches!(&found, Some(OpenError::Database(DatabaseError::Address(_))));
     assert!(is_reported, "{found:?}");
 }

@@ -2,9 +2,7 @@
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ConformanceStatus, FactMatch, Facts, InterfaceFunction, Version};
-use serde_json::Value;
 
-use super::return_schemas::default_of;
 use super::signature::SignatureDifference;
 
 /// The effect of a call of an interface's function with a class on a platform.
@@ -26,11 +24,8 @@ pub enum Capability {
     NotImplemented,
     /// The interface does not list the platform as one that supports the function.
     NotSupported,
-    /// The function makes no sense on the platform: a call returns the default.
-    NotApplicable {
-        /// The value.
-        default: Value,
-    },
+    /// The function makes no sense on the platform: a call returns the [default](super::ReturnSchema::default).
+    NotApplicable,
     /// Some call that the interface allows is wrong.
     SignatureMismatch(Vec<SignatureDifference>),
     /// The interface and the class contradict each other; with the reason.
@@ -45,7 +40,7 @@ impl Capability {
             Self::Deprecated { .. } => ConformanceStatus::Deprecated,
             Self::NotImplemented => ConformanceStatus::NotImplemented,
             Self::NotSupported => ConformanceStatus::NotSupported,
-            Self::NotApplicable { .. } => ConformanceStatus::NotApplicable,
+            Self::NotApplicable => ConformanceStatus::NotApplicable,
             Self::SignatureMismatch(_) => ConformanceStatus::SignatureMismatch,
             Self::Conflict(_) => ConformanceStatus::Conflict,
         }
@@ -120,9 +115,7 @@ impl FunctionConformance<'_> {
                 Capability::Conflict(reason.to_owned())
             }
             (true, false) => self.present(),
-            (false, true) => Capability::NotApplicable {
-                default: function.map_or(Value::Null, default_of),
-            },
+            (false, true) => Capability::NotApplicable,
             (false, false) if supported == Some(false) => Capability::NotSupported,
             (false, false) => Capability::NotImplemented,
         })

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
-use pkgres_manifest::{ClassName, ConformanceStatus, FactMatch, Facts, Interface, Package};
+use pkgres_manifest::{
+    ClassName, ConformanceStatus, FactMatch, Facts, Interface, InterfaceFunction, Package,
+};
 
 use super::{
     Baseline, BaselineEntry, Capability, ClassConformance, FunctionConformance,
@@ -59,10 +61,18 @@ pub(crate) fn check_interfaces(package: &Package) -> Vec<Diagnostic> {
     findings
 }
 
-/// Returns what is wrong with an interface by itself: schemas of returned values that are none.
+/// Returns what is wrong with an interface by itself: schemas of returned values that are none, and functions without a
+/// valid value for platforms on which they make no sense.
 pub fn check_interface(interface: &Interface) -> Vec<Diagnostic> {
-    let schemas = interface.functions.iter().map(ReturnSchema::of);
-    schemas.filter_map(|schema| Some(*schema.err()?)).collect()
+    let problem = |function: &InterfaceFunction| {
+        let schema = match ReturnSchema::of(function) {
+            Ok(schema) => schema?,
+            Err(invalid) => return Some(*invalid),
+        };
+        let is_needed = function.not_applicable.is_some() || schema.has_own_default();
+        schema.default().err().filter(|_| is_needed).cloned()
+    };
+    interface.functions.iter().filter_map(problem).collect()
 }
 
 /// Returns the findings on the classes of a release on some platforms. Violations of the baseline are none.
@@ -264,7 +274,7 @@ fn finding(
                 format!("`{class_name}` does not have `{name}`, which `{of}` does not support{on}");
             (Code::NotImplemented, message)
         }
-        Capability::NotApplicable { .. } => {
+        Capability::NotApplicable => {
             let message = format!("`{name}` of `{of}` makes no sense for `{class_name}`{on}");
             (Code::NotImplemented, message)
         }

@@ -13,6 +13,9 @@ const LISTED_VIOLATIONS: usize = 8;
 /// How deep a default is derived from a schema.
 const DEFAULT_DEPTH: usize = 16;
 
+/// The most values in a derived default.
+const DEFAULT_VALUES: usize = 1000;
+
 /// A part of a returned value that violates the schema of the function.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", if .path.is_empty() { "the value" } else { .path.as_str() })]
@@ -25,11 +28,14 @@ pub struct ReturnViolation {
 
 /// The schema of the values that a function returns, ready to check many.
 #[derive(Debug, Clone)]
-pub struct ReturnSchema(jsonschema::Validator);
+pub struct ReturnSchema {
+    validator: jsonschema::Validator,
+    has_own_default: bool,
+    default: Result<Value, Box<Diagnostic>>,
+}
 
 impl ReturnSchema {
-    /// Compiles the schema of a function; `None` if it has none. An invalid schema is an error at its place, and so is a
-    /// `default` that the schema does not allow: calls return it where the function makes no sense.
+    /// Compiles the schema of a function; `None` if it has none. An invalid schema is an error at its place.
     pub fn of(function: &InterfaceFunction) -> Result<Option<Self>, Box<Diagnostic>> {
         let Some(returns) = &function.returns else {
             return Ok(None);
@@ -39,7 +45,7 @@ impl ReturnSchema {
             let error = Diagnostic::error(Code::Interface, message);
             Box::new(error.at(returns.location.clone()))
         };
-        let schema = schema_of(function);
+        let schema: Value = serde_json::from_str(&returns.value).unwrap_or(Value::Bool(true));
         let validator = jsonschema::validator_for(&schema).map_err(|invalid| {
             let invalid = invalid.to_string();
             let invalid = Escaped::shortened(&invalid);
@@ -47,21 +53,52 @@ impl ReturnSchema {
                 "`Returns` of `{name}` is not a JSON Schema: {invalid}"
             ))
         })?;
-        let compiled = Self(validator);
-        let default = schema.get("default");
-        if let Some(Err(violations)) = default.map(|default| compiled.check(default)) {
+        let has_own_default = schema.get("default").is_some();
+        let mut compiled = Self {
+            validator,
+            has_own_default,
+            default: Ok(Derivation::of(&schema)),
+        };
+        if let Err(violations) = compiled
+            .default
+            .as_ref()
+            .map_or(Ok(()), |it| compiled.check(it))
+        {
             let violation = violations.first().map(ToString::to_string);
             let violation = violation.unwrap_or_default();
-            return Err(error(format!(
-                "`Returns` of `{name}` does not allow its own `default`: {violation}"
-            )));
+            compiled.default = Err(if has_own_default {
+                error(format!(
+                    "`Returns` of `{name}` does not allow its own `default`: {violation}"
+                ))
+            } else {
+                let message = format!(
+                    "`{name}` makes no sense on some platforms, and no value can be derived from its `Returns`"
+                );
+                let hint = "add a `default` to the schema, which calls return there";
+                Box::new(error(message).hint(hint))
+            });
         }
         Ok(Some(compiled))
     }
 
+    /// Whether the schema has a `default`.
+    pub(super) fn has_own_default(&self) -> bool {
+        self.has_own_default
+    }
+
+    /// The value that a call returns where the function makes no sense: the `default` of the schema, or else the
+    /// smallest value that it allows.
+    ///
+    /// # Errors
+    ///
+    /// The schema does not allow its `default`, or has none and no value can be derived from it.
+    pub fn default(&self) -> Result<&Value, &Diagnostic> {
+        self.default.as_ref().map_err(|error| &**error)
+    }
+
     /// Checks a returned value.
     pub fn check(&self, value: &Value) -> Result<(), Vec<ReturnViolation>> {
-        let violations: Vec<ReturnViolation> = (self.0.iter_errors(value))
+        let violations: Vec<ReturnViolation> = (self.validator.iter_errors(value))
             .take(LISTED_VIOLATIONS)
             .map(|error| ReturnViolation {
                 path: Escaped::shortened(error.instance_path().as_str()).to_string(),
@@ -76,56 +113,111 @@ impl ReturnSchema {
     }
 }
 
-/// The schema of a function as a value; one that allows everything if there is none.
-fn schema_of(function: &InterfaceFunction) -> Value {
-    let returns = function.returns.as_ref();
-    let schema = returns.and_then(|returns| serde_json::from_str(&returns.value).ok());
-    schema.unwrap_or(Value::Bool(true))
+/// Derives a default from a schema.
+struct Derivation<'schema> {
+    /// The whole schema, which has what references name.
+    root: &'schema Value,
+    /// How many more values there may be.
+    remaining: usize,
 }
 
-/// The value that a call returns where the function makes no sense: the default of the schema, or else the smallest
-/// value of its type with the properties that it requires. Null without a schema.
-pub(super) fn default_of(function: &InterfaceFunction) -> Value {
-    if function.returns.is_none() {
-        return Value::Null;
+impl Derivation<'_> {
+    /// The default of a schema, or else a small value that it probably allows, with the properties that it requires.
+    fn of(schema: &Value) -> Value {
+        let mut derivation = Derivation {
+            root: schema,
+            remaining: DEFAULT_VALUES,
+        };
+        derivation.value(schema, DEFAULT_DEPTH)
     }
-    default_value(&schema_of(function), DEFAULT_DEPTH)
-}
 
-fn default_value(schema: &Value, depth: usize) -> Value {
-    let Some(schema) = schema.as_object().filter(|_| depth > 0) else {
-        return Value::Null;
-    };
-    let first = |key: &str| schema.get(key)?.as_array()?.first().cloned();
-    let stated = schema.get("default").or_else(|| schema.get("const"));
-    if let Some(stated) = stated.cloned().or_else(|| first("enum")) {
-        return stated;
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array);
-    let kind = match schema.get("type") {
-        Some(Value::String(kind)) => kind.as_str(),
-        Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "null") => "null",
-        Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("null"),
-        _ if properties.is_some() || required.is_some() => "object",
-        _ => "null",
-    };
-    match kind {
-        "object" => {
-            let required = required.into_iter().flatten().filter_map(Value::as_str);
-            let members: Map<String, Value> = required
-                .map(|name| {
-                    let schema = properties.and_then(|properties| properties.get(name));
-                    let value = schema.map_or(Value::Null, |it| default_value(it, depth - 1));
-                    (name.to_owned(), value)
-                })
-                .collect();
-            Value::Object(members)
+    fn value(&mut self, schema: &Value, depth: usize) -> Value {
+        let Some(schema) = schema
+            .as_object()
+            .filter(|_| depth > 0 && self.remaining > 0)
+        else {
+            return Value::Null;
+        };
+        self.remaining -= 1;
+        let first = |key: &str| schema.get(key)?.as_array()?.first();
+        let stated = schema.get("default").or_else(|| schema.get("const"));
+        if let Some(stated) = stated.or_else(|| first("enum")) {
+            return stated.clone();
         }
-        "array" => Value::Array(Vec::new()),
-        "string" => Value::String(String::new()),
-        "integer" | "number" => Value::from(0),
-        "boolean" => Value::Bool(false),
-        _ => Value::Null,
+        let referred = schema.get("$ref").and_then(Value::as_str);
+        let referred = referred.and_then(|it| self.root.pointer(it.strip_prefix('#')?));
+        let mut derive = |schema: &Value| self.value(schema, depth - 1);
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let required = schema.get("required").and_then(Value::as_array);
+        let kind = match schema.get("type") {
+            Some(Value::String(kind)) => kind.as_str(),
+            Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "null") => "null",
+            Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("null"),
+            _ if properties.is_some() || required.is_some() => "object",
+            _ => {
+                let alternative = referred
+                    .or_else(|| first("anyOf"))
+                    .or_else(|| first("oneOf"));
+                return alternative.map_or(Value::Null, derive);
+            }
+        };
+        match kind {
+            "object" => {
+                let required = required.into_iter().flatten().filter_map(Value::as_str);
+                let others = schema.get("additionalProperties");
+                let members: Map<String, Value> = required
+                    .map(|name| {
+                        let schema = properties.and_then(|properties| properties.get(name));
+                        let value = schema.or(others).map_or(Value::Null, &mut derive);
+                        (name.to_owned(), value)
+                    })
+                    .collect();
+                Value::Object(members)
+            }
+            "array" => {
+                let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+                let least =
+                    usize::try_from(least).map_or(DEFAULT_VALUES, |it| it.min(DEFAULT_VALUES));
+                let items = schema.get("items").unwrap_or(&Value::Null);
+                Value::Array((0..least).map(|_| derive(items)).collect())
+            }
+            "string" => Value::String(String::new()),
+            "integer" => smallest_integer(schema),
+            "number" => {
+                let bounds = [schema.get("minimum"), schema.get("maximum")];
+                let zero = Value::from(0);
+                let number = |value: &Value| value.as_f64().unwrap_or_default();
+                match bounds {
+                    [Some(least), _] if number(least) > 0.0 => least.clone(),
+                    [_, Some(most)] if number(most) < 0.0 => most.clone(),
+                    _ => zero,
+                }
+            }
+            "boolean" => Value::Bool(false),
+            _ => Value::Null,
+        }
     }
+}
+
+/// The integer nearest to zero inside the bounds of a schema.
+fn smallest_integer(schema: &Map<String, Value>) -> Value {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_i64);
+    let step = bound("multipleOf").unwrap_or(1).max(1);
+    let after = bound("exclusiveMinimum").map(|it| it.saturating_add(1));
+    let before = bound("exclusiveMaximum").map(|it| it.saturating_sub(1));
+    let least = bound("minimum").max(after).unwrap_or(i64::MIN);
+    let most = [bound("maximum"), before].into_iter().flatten().min();
+    let most = most.unwrap_or(i64::MAX);
+    // A multiple of the step, on the side of the bound that is allowed.
+    let multiple = |bound: i64| {
+        let steps = bound / step + (bound % step).signum();
+        steps.saturating_mul(step)
+    };
+    Value::from(if least > 0 {
+        multiple(least)
+    } else if most < 0 {
+        multiple(most)
+    } else {
+        0
+    })
 }

@@ -82,6 +82,9 @@ pub enum CallError<Failure: fmt::Debug + fmt::Display> {
         /// What is wrong.
         violations: Vec<ReturnViolation>,
     },
+    /// The interface does not say what the function returns, because its schema is wrong.
+    #[error("{}", .0.message)]
+    Interface(Box<Diagnostic>),
     /// The function itself failed.
     #[error("{0}")]
     Failed(Failure),
@@ -136,7 +139,21 @@ pub struct Answer {
 struct Stub {
     interface: Option<ClassName>,
     capability: Capability,
-    returns: Option<ReturnSchema>,
+    /// The schema of the returned values, or what is wrong with it.
+    returns: Result<Option<ReturnSchema>, Box<Diagnostic>>,
+}
+
+impl Stub {
+    /// The value that a call returns where the function makes no sense.
+    fn default(&self) -> Result<Value, Box<Diagnostic>> {
+        match self.returns.as_ref().map_err(Clone::clone)? {
+            Some(returns) => returns
+                .default()
+                .cloned()
+                .map_err(|it| Box::new(it.clone())),
+            None => Ok(Value::Null),
+        }
+    }
 }
 
 /// The functions of a class on a platform, for a host that calls them by name.
@@ -171,7 +188,7 @@ struct Stub {
 ///
 /// let classes = conformance(&packages, &release);
 /// let facts = Facts::from_pairs([("os", "Debian")]);
-/// let stubs = ClassStubs::new(&classes[0], &facts, Strictness::Fail)?;
+/// let stubs = ClassStubs::new(&classes[0], &facts, Strictness::Fail);
 ///
 /// let run = || Ok::<_, String>(serde_json::json!({"changed": true, "since": "12:00"}));
 /// assert!(stubs.call("start", run).is_ok());
@@ -179,7 +196,6 @@ struct Stub {
 /// assert!(matches!(stubs.call("start", run), Err(CallError::Returned { .. })));
 /// let run = || Ok::<_, String>(serde_json::Value::Null);
 /// assert!(matches!(stubs.call("freeze", run), Err(CallError::NotSupported { .. })));
-/// # Ok::<(), Box<pkgres_manifest::diagnostic::Diagnostic>>(())
 /// ```
 #[derive(Debug)]
 pub struct ClassStubs {
@@ -190,12 +206,8 @@ pub struct ClassStubs {
 }
 
 impl ClassStubs {
-    /// Returns the stubs of a class on a platform. An invalid schema of an interface is an error.
-    pub fn new(
-        class: &ClassConformance<'_>,
-        facts: &Facts,
-        strictness: Strictness,
-    ) -> Result<Self, Box<Diagnostic>> {
+    /// Returns the stubs of a class on a platform. An invalid schema is an error of calls of that function.
+    pub fn new(class: &ClassConformance<'_>, facts: &Facts, strictness: Strictness) -> Self {
         let of_interfaces = class.interfaces.iter().flat_map(|interface| {
             let functions = interface.functions.iter();
             functions.map(|function| (Some(&interface.interface.value), function))
@@ -206,10 +218,8 @@ impl ClassStubs {
             let Some(capability) = conformance.capability(facts) else {
                 continue;
             };
-            let returns = match conformance.function {
-                Some(function) => ReturnSchema::of(function)?,
-                None => None,
-            };
+            let function = conformance.function;
+            let returns = function.map_or(Ok(None), ReturnSchema::of);
             // If several interfaces have the function, the first one counts.
             stubs.entry(conformance.name.to_owned()).or_insert(Stub {
                 interface: interface.cloned(),
@@ -217,12 +227,12 @@ impl ClassStubs {
                 returns,
             });
         }
-        Ok(Self {
+        Self {
             class: class.class.value.clone(),
             facts: facts.clone(),
             strictness,
             stubs,
-        })
+        }
     }
 
     /// The effect of a call of a function; `None` if neither the class nor any of its interfaces has the function.
@@ -289,9 +299,9 @@ impl ClassStubs {
                     facts: self.facts.clone(),
                 });
             }
-            Capability::NotApplicable { default } => {
+            Capability::NotApplicable => {
                 return Ok(Answer {
-                    value: default.clone(),
+                    value: stub.default().map_err(CallError::Interface)?,
                     is_default: true,
                     warnings,
                 });
@@ -304,8 +314,10 @@ impl ClassStubs {
                 });
             }
         }
+        let returns = stub.returns.as_ref();
+        let returns = returns.map_err(|invalid| CallError::Interface(invalid.clone()))?;
         let value = run().map_err(CallError::Failed)?;
-        let checked = stub.returns.as_ref().map_or(Ok(()), |it| it.check(&value));
+        let checked = returns.as_ref().map_or(Ok(()), |it| it.check(&value));
         if let Err(violations) = checked {
             if self.strictness == Strictness::Fail {
                 return Err(CallError::Returned {

@@ -224,8 +224,7 @@ impl<'call> FunctionCall<'call> {
         files: &dyn PackageFiles,
         (strictness, reads_only): (Strictness, bool),
     ) -> Result<Answer, CallError<CallFailure>> {
-        let stubs = ClassStubs::new(&self.conformance, facts, strictness)
-            .map_err(|finding| CallError::Failed(CallFailure::Unusable(finding.message)))?;
+        let stubs = ClassStubs::new(&self.conformance, facts, strictness);
         let mut answer = stubs.call(self.called.function, || {
             let command = self.command(files)?;
             let output = if reads_only {

@@ -21,6 +21,13 @@ fn with_stubs(
          \x20 freeze: {Supported: {os: BeOS}}\n\
          \x20 foo: {NotApplicable: {os: [Windows, NetBSD]}, Returns: {type: object, required: [names], properties: {names: {type: array}}}}\n\
          \x20 bar: {NotApplicable: {os: Windows}, Returns: {default: none}}\n\
+         \x20 least: {NotApplicable: {os: Windows}, Returns: {type: integer, minimum: 3, multipleOf: 2}}\n\
+         \x20 most: {NotApplicable: {os: Windows}, Returns: {type: number, maximum: -0.5}}\n\
+         \x20 items: {NotApplicable: {os: Windows}, Returns: {type: array, minItems: 2, items: {$ref: '#/$defs/x'}, $defs: {x: {anyOf: [{type: string}, {type: integer}]}}}}\n\
+         \x20 rest: {NotApplicable: {os: Windows}, Returns: {required: [a], additionalProperties: {type: integer}}}\n\
+         \x20 loop: {NotApplicable: {os: Windows}, Returns: {type: object, required: [a, b, c], additionalProperties: {$ref: '#'}}}\n\
+         \x20 opaque: {NotApplicable: {os: Windows}, Returns: {type: string, pattern: '^a'}}\n\
+         \x20 wrong: {NotApplicable: {os: Windows}, Returns: {type: string, default: 3}}\n\
          \x20 hold: {Deprecated: {since: 1.2, removed_in: 2.0, successor: start}}\n\
          \x20 clash: {NotApplicable: {os: Windows}}\n\
          \x20 other: {Arguments: [name: {}]}\n",
@@ -35,7 +42,7 @@ fn with_stubs(
     let (packages, releases) = bind(&[interface, module]);
     let classes = conformance_of_last(&packages, &releases);
     let platform: Facts = facts(platform);
-    let stubs = ClassStubs::new(&classes[0], &platform, strictness).expect("the schemas are right");
+    let stubs = ClassStubs::new(&classes[0], &platform, strictness);
     let call = |function: &str, value: Value| {
         let mut has_run = false;
         let result = stubs.call(function, || {
@@ -81,7 +88,15 @@ fn missing_functions_are_errors_with_types() {
 #[test]
 fn what_makes_no_sense_returns_its_default() {
     with_stubs("1.2.0", "os=windows", Strictness::Fail, |call, _| {
-        for (function, default) in [("foo", json!({"names": []})), ("bar", json!("none"))] {
+        let defaults = [
+            ("foo", json!({"names": []})),
+            ("bar", json!("none")),
+            ("least", json!(4)),
+            ("most", json!(-0.5)),
+            ("items", json!(["", ""])),
+            ("rest", json!({"a": 0})),
+        ];
+        for (function, default) in defaults {
             let (result, has_run) = call(function, json!(1));
             let answer = result.expect("it makes no sense");
             assert_eq!(answer.value, default);
@@ -89,6 +104,17 @@ fn what_makes_no_sense_returns_its_default() {
         }
         let (result, has_run) = call("clash", json!(1));
         assert!(matches!(result, Err(CallError::Conflict { .. })) && !has_run);
+        // Without a valid default, only this function cannot be called.
+        for (function, problem) in [
+            ("loop", "no value can be derived"),
+            ("opaque", "no value can be derived"),
+            ("wrong", "does not allow its own `default`"),
+        ] {
+            let (result, has_run) = call(function, json!(1));
+            let error = result.expect_err("it has no default");
+            assert!(matches!(error, CallError::Interface(_)) && !has_run);
+            assert!(error.to_string().contains(problem), "{error}");
+        }
     });
 }
 

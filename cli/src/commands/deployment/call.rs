@@ -229,6 +229,12 @@ fn failure_of(error: CallError<CallFailure>, call: &FunctionCall<'_>) -> Failure
             ),
             _ => (Exit::Resource, None),
         },
+        CallError::Interface(finding) => {
+            return Failure {
+                findings: vec![*finding],
+                exit: Exit::Usage,
+            };
+        }
         CallError::Unknown { function, .. } => {
             // A method that the class has, and that nobody calls from outside.
             let internal =

@@ -7,10 +7,11 @@ use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, ClassDefinition, M
 
 use super::FoundDifference;
 use super::class_pair::{ClassPair, Subject};
+use super::properties::{can_be_created, creation, needed_values};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
-    CallMismatch, Declared, accepts, callable_name, canonical_name, is_identifier,
+    CallMismatch, Declared, INITIALIZER, accepts, callable_name, canonical_name, is_identifier,
     is_of_the_engine, is_private,
 };
 
@@ -49,6 +50,51 @@ pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
             found.push(both.difference(ApiRule::MethodAdded, subject, message, None));
         }
     }
+    if let Some(new) = both.new.methods.get(INITIALIZER)
+        && !both.old.methods.contains_key(INITIALIZER)
+    {
+        new_initializer(both, new, found);
+    }
+}
+
+/// The differences that a class has an initializer now, with arguments that existing code has no values for.
+fn new_initializer(
+    both: &ClassPair<'_>,
+    new: &Declared<'_, Method>,
+    found: &mut Vec<FoundDifference>,
+) {
+    let known = needed_values(both);
+    let written = &new.member.name;
+    let owner = both.owner(new);
+    let needed = new.member.arguments.iter().filter(|argument| {
+        // A value of a property with the name of an argument is passed to both.
+        needs_value(argument) && !known.contains(argument.name.value.as_str())
+    });
+    for argument in needed {
+        let (rule, noticed) = if can_be_created(both) {
+            (ApiRule::RequiredArgumentAdded, Some(creation(both)))
+        } else {
+            (ApiRule::ArgumentsChanged, None)
+        };
+        let message = format!(
+            "the argument `{}` of `{}` in `{owner}` is new without default",
+            Escaped::shortened(&argument.name.value),
+            Escaped::shortened(&written.value)
+        );
+        let subject = Subject {
+            class: owner.clone(),
+            member: Some(written.value.clone()),
+            argument: Some(argument.name.value.clone()),
+            old: None,
+            new: Some(argument.name.location.clone()),
+        };
+        found.push(both.difference(rule, subject, message, noticed));
+    }
+}
+
+/// Whether a call has to have a value for an argument.
+fn needs_value(argument: &Argument) -> bool {
+    is_standard(argument) && !argument.has_default
 }
 
 fn removed(both: &ClassPair<'_>, old: &Declared<'_, Method>) -> FoundDifference {
@@ -221,7 +267,16 @@ impl MethodComparison<'_> {
         let mut renamed = BTreeSet::new();
         let mut changes = Vec::new();
         for (place, before) in old.iter().enumerate() {
-            let Some(at) = find(new, &before.name.value) else {
+            let same = find(new, &before.name.value).or_else(|| {
+                // Nothing refers to the name of an argument for all others.
+                let is_same = |it: &Argument| it.usage == before.usage && !is_standard(it);
+                let at = new.iter().position(is_same)?;
+                find(old, &new[at].name.value).is_none().then_some(at)
+            });
+            if let Some(at) = same {
+                renamed.insert(new[at].name.value.as_str());
+            }
+            let Some(at) = same else {
                 let other = new.get(place).filter(|other| {
                     find(old, &other.name.value).is_none()
                         && is_same_but_for_the_name(before, other)
@@ -261,13 +316,20 @@ impl MethodComparison<'_> {
             if find(old, name).is_some() || renamed.contains(name) {
                 continue;
             }
-            let is_required = is_standard(after) && !after.has_default;
-            let (rule, without) = if is_required {
-                (ApiRule::RequiredArgumentAdded, " without default")
+            let takes_others = |it: &&Argument| !is_standard(it) && is_standard(after);
+            let others = old.iter().find(takes_others).map(named);
+            let (rule, more) = if needs_value(after) {
+                (
+                    ApiRule::RequiredArgumentAdded,
+                    " without default".to_owned(),
+                )
+            } else if let Some(others) = others {
+                let more = format!(", and takes values that went to {others}");
+                (ApiRule::ArgumentsChanged, more)
             } else {
-                (ApiRule::OptionalArgumentAdded, "")
+                (ApiRule::OptionalArgumentAdded, String::new())
             };
-            let message = format!("the argument {} {of} is new{without}", named(after));
+            let message = format!("the argument {} {of} is new{more}", named(after));
             changes.push((rule, (None, Some(after)), message));
         }
         changes

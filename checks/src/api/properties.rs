@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArgumentUsage, ClassDefinition, Property};
+use pkgres_manifest::{ArgumentUsage, ClassDefinition, Contract, Property};
 
 use super::FoundDifference;
 use super::class_pair::{ClassPair, Subject};
@@ -125,6 +125,14 @@ fn changed(
     } else if is_required(before) == Some(true) && after.has_default {
         let message = format!("{of} has a default now");
         report(ApiRule::DefaultAdded, message, None);
+    } else if has_other_value(before) != has_other_value(after) {
+        let verb = if after.has_default {
+            "has a default now"
+        } else {
+            "no longer has a default"
+        };
+        let message = format!("{of} {verb}");
+        report(ApiRule::PropertyDefaultChanged, message, None);
     }
     if before.contract.value != after.contract.value {
         let message = format!("the contract of {of} changed");
@@ -132,13 +140,24 @@ fn changed(
     }
 }
 
+/// Whether the default of a property is another value than the one of properties without a default.
+fn has_other_value(property: &Property) -> bool {
+    let absent = match property.contract.value {
+        Contract::Rules(_) => "null",
+        Contract::List { .. } => "[]",
+        Contract::Map(_) => "{}",
+    };
+    let default = property.default.as_deref();
+    property.has_default && default != Some("null") && default != Some(absent)
+}
+
 /// Whether everything is known that an object needs, so that its creation shows what it lacks.
-fn can_be_created(both: &ClassPair<'_>) -> bool {
+pub(super) fn can_be_created(both: &ClassPair<'_>) -> bool {
     both.new.unknown.is_empty() && needed_values(both).iter().all(|name| is_identifier(name))
 }
 
 /// The creation of an object with what it needed in the old version.
-fn creation(both: &ClassPair<'_>) -> WitnessUse {
+pub(super) fn creation(both: &ClassPair<'_>) -> WitnessUse {
     WitnessUse::Creates {
         class: both.name.clone(),
         values: needed_values(both).into_iter().map(str::to_owned).collect(),
@@ -146,7 +165,7 @@ fn creation(both: &ClassPair<'_>) -> WitnessUse {
 }
 
 /// The properties and the arguments of the initializer that need values, or may need them, in the old version.
-fn needed_values<'packages>(both: &ClassPair<'packages>) -> BTreeSet<&'packages str> {
+pub(super) fn needed_values<'packages>(both: &ClassPair<'packages>) -> BTreeSet<&'packages str> {
     let properties = both.old.properties.iter();
     let properties = properties
         .filter(|(_, declared)| is_required(declared.member) != Some(false))

@@ -100,7 +100,8 @@ define_rules! {
     ArgumentRemoved = "argument-removed", Major, "an argument was removed";
     /// An argument was renamed, and nothing else changed. Calls by position still work; calls by name fail.
     ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
-    /// A method has a new argument without `Default`. All existing calls fail, because they have no value for it.
+    /// A method has a new argument without `Default`, or a class a new `.init` with one. All existing calls, or all
+    /// existing code that creates objects, fail, because they have no value for it.
     RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
     /// An argument lost its `Default`. Calls without a value for it fail.
     ArgumentBecameRequired = "argument-became-required", Major, "the default of an argument was removed";
@@ -116,7 +117,8 @@ define_rules! {
     /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
     /// The arguments changed so that calls need not fail, but may mean something else: an optional argument was
-    /// inserted before others, or the value of a removed argument now goes to the one that takes all further values.
+    /// inserted before others, a new argument takes values that went to the one for all further values, or that one
+    /// now takes the value of a removed argument.
     ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
     /// The usage or the scope of a method changed. Calls that worked before may fail, such as calls without an
     /// object, as an extension of another class, or from outside.
@@ -126,6 +128,9 @@ define_rules! {
     /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts
     /// null.
     PropertyPerhapsRequired = "property-perhaps-required", Review, "a new property may need a value";
+    /// A property that needs no value lost its `Default` or gained one, so objects without a value for it have another
+    /// value than before.
+    PropertyDefaultChanged = "property-default-changed", Review, "a property that needs no value lost or gained its default";
     /// A class no longer declares a member. It may still inherit it from an ancestor that is not available, so the
     /// member may or may not have been removed.
     MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";

@@ -88,6 +88,29 @@ fn a_declaration_in_between_hides_what_is_behind_it() {
 }
 
 #[test]
+fn a_new_initializer_concerns_those_who_create_objects() {
+    let new = lib("Methods: {.init: {Arguments: [port: {Contract: $.int()}]}}\n");
+    let creates = |values: &str| {
+        format!("Name: acme.App\nMethods:\n  run:\n    Body:\n    - $x: new(acme.Lib{values})\n")
+    };
+    assert_eq!(
+        effects(&creates(""), &lib(""), &new),
+        ["major required-argument-added .init(port): acme.App creates 5"]
+    );
+    let (all, taken) = (
+        "Methods: {stop: {Arguments: [all: {Contract: $, Usage: KwArgs}]}}\n",
+        "Methods: {stop: {Arguments: [now: {Contract: $, Default: 1}, all: {Contract: $, Usage: KwArgs}]}}\n",
+    );
+    let calls =
+        |call: &str| extending(&format!("Methods:\n  run:\n    Body: $this.stop({call})\n"));
+    assert_eq!(
+        effects(&calls("now => 1"), &lib(all), &lib(taken)),
+        ["review arguments-changed stop(now): acme.App calls 5"]
+    );
+    assert_eq!(effects(&calls("then => 1"), &lib(all), &lib(taken)), NONE);
+}
+
+#[test]
 fn arguments_concern_calls_that_fail_with_them() {
     let method = |arguments: &str| {
         lib(&format!(

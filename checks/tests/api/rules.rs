@@ -95,6 +95,28 @@ fn two_spellings_of_one_method() {
 }
 
 #[test]
+fn a_new_initializer_that_needs_values() {
+    let initializer = |more: &str| {
+        format!("Methods: {{.init: {{Arguments: [port: {{Contract: $.int(){more}}}]}}}}\n")
+    };
+    let needed = [
+        "required-argument-added acme.App .init(port)",
+        "method-added acme.App .init",
+    ];
+    assert_eq!(both_ways("", &initializer(""))[0], needed);
+    let comparison = compare(&class(""), &class(&initializer("")));
+    let witness = comparison.differences[0].witness(&"acme".parse().expect("it is a name"));
+    let files = witness.expect("it is a major difference").files;
+    assert!(files[1].1.contains("new(''acme.App'')"), "{files:?}");
+    let added = ["method-added acme.App .init"];
+    assert_eq!(both_ways("", &initializer(", Default: 1"))[0], added);
+    // What creates objects has a value for the property, which the argument gets.
+    let property = property("Contract: $.int().notNull()");
+    let both = initializer("") + &property;
+    assert_eq!(both_ways(&property, &both)[0], added);
+}
+
+#[test]
 fn private_members() {
     assert_eq!(
         both_ways(
@@ -237,6 +259,26 @@ fn arguments_for_all_others() {
 }
 
 #[test]
+fn arguments_that_take_what_went_to_one_for_all_others() {
+    for all in ["VarArgs", "KwArgs"] {
+        let all = format!("all: {{Contract: $, Usage: {all}}}");
+        let old = method(&format!("a: {{Contract: $}}, {all}"));
+        let new = method(&format!(
+            "a: {{Contract: $}}, level: {{Contract: $, Default: x}}, {all}"
+        ));
+        let [forth, back] = both_ways(&old, &new);
+        assert_eq!(forth, ["arguments-changed acme.App deploy(level)"]);
+        assert_eq!(back, ["argument-removed acme.App deploy(level)"]);
+        // Its name means nothing to callers.
+        let renamed = old.replace("all:", "rest:");
+        assert_eq!(both_ways(&old, &renamed), [NONE, NONE]);
+        let other = renamed.replace("$, Usage", "$.int(), Usage");
+        let changed = ["contract-changed acme.App deploy(all)"];
+        assert_eq!(both_ways(&old, &other)[0], changed);
+    }
+}
+
+#[test]
 fn contracts() {
     let changed = "contract-changed acme.App";
     let of_argument = [format!("{changed} deploy(a)")];
@@ -333,6 +375,31 @@ fn properties_that_need_values() {
     assert_eq!(
         both_ways("", &undecidable)[0],
         ["property-perhaps-required acme.App port"]
+    );
+}
+
+#[test]
+fn defaults_of_properties_that_need_no_value() {
+    let changed = ["property-default-changed acme.App port"];
+    for contract in ["$.int()", "$.check($ > 1)", "[$.int()]"] {
+        let contract = format!("Contract: {contract}");
+        let with = |default: &str| property(&format!("{contract}, Default: {default}"));
+        let without = property(&contract);
+        assert_eq!(
+            both_ways(&with("[5]"), &without),
+            [changed, changed],
+            "{contract}"
+        );
+        assert_eq!(
+            both_ways(&with("null"), &without),
+            [NONE, NONE],
+            "{contract}"
+        );
+    }
+    let list = property("Contract: [$.int()], Default: []");
+    assert_eq!(
+        both_ways(&list, &property("Contract: [$.int()]")),
+        [NONE, NONE]
     );
 }
 

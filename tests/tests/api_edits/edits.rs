@@ -150,6 +150,16 @@ fn rejects_nothing(property: &Property) -> bool {
         }
 }
 
+/// Whether the default of a property is the value of an object that has none.
+fn has_value_without_default(property: &Property) -> bool {
+    let default = property.default.as_deref().unwrap_or_default();
+    match &property.contract.value {
+        Contract::Rules(_) => default == "null",
+        Contract::List { .. } => ["null", "[]"].contains(&default),
+        Contract::Map(_) => ["null", "{}"].contains(&default),
+    }
+}
+
 impl Edits<'_> {
     fn add(&mut self, kind: &'static str, what: &str, texts: Texts, expected: &[&'static str]) {
         self.found.push(Edit {
@@ -194,6 +204,20 @@ impl Edits<'_> {
                 &["edited: {}"],
                 &["method-added"],
             );
+            let is_initializer = |class: &ClassDefinition| {
+                let mut methods = class.methods.iter();
+                methods.any(|it| same_method(&it.name.value, ".init"))
+            };
+            if !is_initializer(class)
+                && !self
+                    .corpus
+                    .declared_above(self.package, class, &is_initializer)
+            {
+                let entry = [".init:", "  Arguments:", "  - addedByAnEdit: {Contract: $}"];
+                let place = &method.name.location;
+                let rules = ["method-added", "required-argument-added"];
+                self.insert(class, place, "initializer", &entry, &rules);
+            }
         }
         if let Some(property) = class.properties.first() {
             let place = &property.name.location;
@@ -455,8 +479,10 @@ impl Edits<'_> {
                 let edited = file.with(start, end.unwrap_or(block.end), &[], texts);
                 let expected: &[&str] = if rejects_nothing(property) {
                     &["property-became-required"]
-                } else {
+                } else if has_value_without_default(property) {
                     &[]
+                } else {
+                    &["property-default-changed"]
                 };
                 self.add("property without default", &what, edited, expected);
             }

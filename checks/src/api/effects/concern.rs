@@ -158,11 +158,26 @@ pub(super) fn concerning_call(
             continue;
         };
         let is_passed = call.named.contains(name) || after.contains(name);
-        if difference.rule == ApiRule::ContractChanged && is_passed {
+        let is_unknown = old.arguments.iter().all(|it| it.name.value != *name);
+        let is_taken = call.named.contains(name) && is_unknown;
+        if difference.rule == ApiRule::ContractChanged && is_passed
+            || difference.rule == ApiRule::ArgumentsChanged && is_taken
+        {
             concerning.push((at, Impact::Review));
         }
     }
     concerning
+}
+
+/// The differences that concern the creation of an object of a class that had no initializer before.
+pub(super) fn concerning_new_initializer(
+    differences: &[ApiDifference],
+    new: &Method,
+    call: &CallArguments,
+) -> Vec<(usize, Impact)> {
+    let mismatch = accepts(&new.arguments, call).err();
+    let cause = mismatch.and_then(|mismatch| cause(differences, &mismatch));
+    cause.map(|at| (at, Impact::Major)).into_iter().collect()
 }
 
 /// The difference in arguments that makes a call fail: the one in the argument that is the problem, or else the first.

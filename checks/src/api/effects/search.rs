@@ -6,7 +6,8 @@ use pkgres_manifest::diagnostic::{Located, Location};
 use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, ObjectCreation, PackageName};
 
 use super::concern::{
-    concerning_call, concerning_declaration, concerns_property, creation_impact, initializer_call,
+    concerning_call, concerning_declaration, concerning_new_initializer, concerns_property,
+    creation_impact, initializer_call,
 };
 use super::{Reliance, UpdateEffect};
 use crate::api::class_pair::ClassPair;
@@ -326,17 +327,29 @@ impl<'packages> EffectSearch<'packages> {
             both.old.methods.get(INITIALIZER),
             both.new.methods.get(INITIALIZER),
         );
-        let (Some(old), Some(differences)) =
-            (old, Self::method_differences(&both).remove(INITIALIZER))
-        else {
+        let (Some(declared), Some(differences)) = (
+            old.or(new),
+            Self::method_differences(&both).remove(INITIALIZER),
+        ) else {
             return;
         };
-        let call = initializer_call(creation, &both.old, old.member);
         let new = new.map(|declared| declared.member);
-        let how = concerning_call(&differences, old.member, new, &call);
+        let how = if let Some(old) = old {
+            let call = initializer_call(creation, &both.old, old.member);
+            concerning_call(&differences, old.member, new, &call)
+        } else {
+            let call = initializer_call(creation, &both.new, declared.member);
+            concerning_new_initializer(&differences, declared.member, &call)
+        };
         for (at, impact) in how {
             let how = (Reliance::Creates, impact);
-            self.add(&differences[at], &old.class.release.0, class, how, place);
+            self.add(
+                &differences[at],
+                &declared.class.release.0,
+                class,
+                how,
+                place,
+            );
         }
     }
 }

@@ -200,9 +200,7 @@ impl Service {
         let body = match handler.body.media_type() {
             None => Bytes::new(),
             Some(kind) => {
-                if !handler.body.is_form() {
-                    negotiate::check_content(&head.headers, kind)?;
-                }
+                negotiate::check_content(&head.headers, kind)?;
                 let incoming = &self.registry.incoming;
                 read_body::receive(body, limit, self.body_timeout, incoming).await?
             }

@@ -121,20 +121,15 @@ pub(crate) enum BodyKind {
     Batch,
     /// An archive.
     Archive,
-    /// A form with an archive. The handler checks its media type.
+    /// A form with an archive. The handler finds its boundary.
     Form,
-    /// A form with the artifact of a collection. The handler checks its media type.
+    /// A form with the artifact of a collection. The handler finds its boundary.
     CollectionForm,
     /// A patch of a release in the catalog.
     CatalogPatch,
 }
 
 impl BodyKind {
-    /// Whether the body is a form.
-    pub(crate) fn is_form(self) -> bool {
-        matches!(self, Self::Form | Self::CollectionForm)
-    }
-
     /// The media type of the body.
     pub(crate) fn media_type(self) -> Option<&'static str> {
         match self {

@@ -7,7 +7,7 @@ use pkgres_formats::ansible::Collections;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::links::{Links, halves, with_links};
 use crate::http::artifacts;
@@ -74,37 +74,57 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
 }
 
 /// Lists the versions of a collection. Yanked ones are left out: clients would choose them.
+///
+/// The link to the next page says behind which version that begins, so that a version that is yanked or published in the
+/// meantime moves no other one out of it or into it again.
 pub(super) fn versions(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = name(request)?;
     let limit = request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?;
     let offset = request.query.number("offset", 0, 0..=u64::MAX >> 1)?;
+    let marker = request.query.get("marker").map(Version::parse).transpose();
+    let marker =
+        marker.map_err(|error| Problem::new(ProblemCode::QueryInvalid, error.to_string()))?;
     let collection = service.registry.collection(&name)?;
     let links = Links::of(request);
     let count = collection.offered().count() as u64;
-    let versions: Vec<Value> = collection
+    let skipped = if marker.is_some() { 0 } else { offset };
+    let is_behind = |listed: &&ListedCollection| {
+        marker
+            .as_ref()
+            .is_none_or(|marker| listed.version < *marker)
+    };
+    let mut listed = collection
         .offered()
-        .skip(usize::try_from(offset).unwrap_or(usize::MAX))
-        .take(usize::try_from(limit).unwrap_or(usize::MAX))
-        .map(|listed| {
-            json!({
-                "version": listed.version,
-                "href": links.version(&name, &listed.version),
-                "requires_ansible": listed.requires_ansible,
-                "created_at": listed.published,
-                "updated_at": listed.published,
-            })
-        })
-        .collect();
+        .filter(is_behind)
+        .skip(usize::try_from(skipped).unwrap_or(usize::MAX))
+        .peekable();
+    let mut versions = Vec::new();
+    let mut last = None;
+    while let Some(listed) = listed.next_if(|_| (versions.len() as u64) < limit) {
+        versions.push(json!({
+            "version": listed.version,
+            "href": links.version(&name, &listed.version),
+            "requires_ansible": listed.requires_ansible,
+            "created_at": listed.published,
+            "updated_at": listed.published,
+        }));
+        last = Some(&listed.version);
+    }
+    let last = last.filter(|_| listed.peek().is_some());
     let base = links.versions(&name);
     let link = |offset: u64| format!("{base}?limit={limit}&offset={offset}");
-    let next = offset.checked_add(limit).filter(|next| *next < count);
+    let next = last.map(|last| {
+        // In a query, a plus sign is a blank.
+        let marker = last.to_string().replace('+', "%2B");
+        format!("{}&marker={marker}", link(offset.saturating_add(limit)))
+    });
     let previous = (offset > 0).then(|| offset.saturating_sub(limit));
     Ok(with_links(Response::json(&json!({
         "meta": { "count": count },
         "links": {
             "first": link(0),
             "previous": previous.map(link),
-            "next": next.map(link),
+            "next": next,
             "last": link(count.saturating_sub(1) / limit * limit),
         },
         "data": versions,

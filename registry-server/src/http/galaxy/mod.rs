@@ -48,7 +48,7 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "api/v3/collections/{namespace}/{name}/versions/",
             handlers: &[Handler {
                 summary: "The versions of a collection that are not yanked, the newest first",
-                query: &["limit", "offset"],
+                query: &["limit", "offset", "marker"],
                 has_open_query: true,
                 run: collections::versions,
                 answers: &[(200, AnswerBody::Json("GalaxyVersionList"))],

@@ -273,11 +273,8 @@ fn problems(route: &Route, handler: &Handler, owner: Owner<'_>) -> Vec<ProblemCo
             Code::BodyIncomplete,
             Code::BodyTooSlow,
             Code::BodyTooLarge,
+            Code::MediaTypeUnsupported,
         ]);
-        // The handler of a form finds its boundary by itself.
-        if !handler.body.is_form() {
-            codes.push(Code::MediaTypeUnsupported);
-        }
     }
     codes.extend(handler.problems);
     codes

@@ -218,7 +218,7 @@ fn invalid_uploads_are_errors() {
     let lost = archive("a.New", "1.0.0", &[("a.None", "1")]);
     let long = format!("{{\"description\":\"{}\"}}", "x".repeat(1 << 20));
     for (kind, body, status) in [
-        ("application/json", form(&[("file", &web)]), 400),
+        ("application/json", form(&[("file", &web)]), 415),
         ("multipart/form-data", form(&[("file", &web)]), 400),
         (FORM, b"--x\r\n".to_vec(), 400),
         (FORM, form(&[]), 400),

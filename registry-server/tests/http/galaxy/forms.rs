@@ -85,7 +85,6 @@ fn bad_forms_store_nothing() {
     let quoted = format!("{FILE}\r\nContent-Transfer-Encoding: quoted-printable");
     let many: Vec<(&str, &[u8])> = vec![("Content-Disposition: form-data; name=\"x\"", b"x"); 21];
     for (body, kind, expected) in [
-        (whole.clone(), "application/json", "multipart/form-data"),
         (whole.clone(), "multipart/form-data", "boundary"),
         (
             whole.clone(),
@@ -129,6 +128,18 @@ fn bad_forms_store_nothing() {
     ] {
         refused(&body, kind, 400, expected);
     }
+    refused(
+        &whole,
+        "application/json",
+        415,
+        "pkgres.media_type_unsupported",
+    );
+    refused(
+        &whole,
+        "multipart/mixed; boundary=limit",
+        415,
+        "multipart/form-data",
+    );
     // More than an artifact can have in base64.
     let limit = RegistryOptions::default().read.limits.archive_bytes;
     let length = usize::try_from(limit + limit / 2 + (1 << 20) + 1).expect("a length");

@@ -419,6 +419,54 @@ fn links_begin_with_the_path_of_a_proxy() {
     );
 }
 
+/// Whatever is yanked or published while a client reads the pages of a list.
+#[test]
+fn no_version_is_skipped_or_repeated_between_pages() {
+    let served = Served::new();
+    for minor in 0..7 {
+        publish(&served, "acme.web", &format!("1.{minor}.0"), &[]);
+    }
+    let admin = served.authorization();
+    let yank = |version: &str| {
+        let path = format!("/v1/packages/acme.web/versions/{version}/yank");
+        let headers = [&*admin, "content-type: application/json"];
+        let answer = served.ask("PUT", &path, &headers, br#"{"reason":"broken"}"#);
+        assert_eq!(answer.status, 204, "{answer:?}");
+    };
+    let mut next = Some("/api/v3/collections/acme/web/versions/?limit=2".to_owned());
+    let mut seen = Vec::new();
+    while let Some(path) = next {
+        let page = served.get(&path).json();
+        let versions = page["data"].as_array().expect("a list").iter();
+        seen.extend(
+            versions.map(|version| version["version"].as_str().expect("a version").to_owned()),
+        );
+        next = page["links"]["next"].as_str().map(str::to_owned);
+        match seen.len() {
+            // One of the first page, and the last of it.
+            2 => {
+                yank("1.6.0");
+                yank("1.5.0");
+            }
+            4 => {
+                publish(&served, "acme.web", "2.0.0", &[]);
+            }
+            _ => {}
+        }
+    }
+    let expected = [
+        "1.6.0", "1.5.0", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0",
+    ];
+    assert_eq!(seen, expected);
+    // Clients that count for themselves get what is there now.
+    let page = served
+        .get("/api/v3/collections/acme/web/versions/?limit=2&offset=4")
+        .json();
+    assert_eq!(page["data"][0]["version"], "1.1.0");
+    let path = "/api/v3/collections/acme/web/versions/?marker=x";
+    assert_eq!(served.get(path).code(), "pkgres.query_invalid");
+}
+
 #[test]
 fn collections_have_pages() {
     let served = Served::new();

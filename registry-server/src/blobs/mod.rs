@@ -14,7 +14,7 @@ mod mark;
 mod object;
 
 use std::ops::Range;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use pkgres_registry_client::protocol::Digest;
@@ -93,6 +93,14 @@ impl Blobs {
         match self {
             Self::Folder(folder) => folder.owner(),
             Self::Object(object) => object.owner(),
+        }
+    }
+
+    /// As [`owner`](Self::owner), but an error if a bucket does not answer in time.
+    pub(crate) fn owner_within(&self, timeout: Duration) -> Result<Option<String>, BlobError> {
+        match self {
+            Self::Folder(folder) => folder.owner(),
+            Self::Object(object) => object.owner_within(timeout),
         }
     }
 

@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{ClientOptions, Error, GetOptions, ObjectStore, ObjectStoreExt as _, PutMode};
 use pkgres_registry_client::protocol::Digest;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 use url::Url;
 
 use super::content::{BlobError, Content, is_older};
@@ -142,9 +143,24 @@ impl ObjectBlobs {
     }
 
     pub(super) fn owner(&self) -> Result<Option<String>, BlobError> {
+        self.runtime.block_on(self.read_mark())
+    }
+
+    pub(super) fn owner_within(&self, limit: Duration) -> Result<Option<String>, BlobError> {
+        let within = async { timeout(limit, self.read_mark()).await };
+        match self.runtime.block_on(within) {
+            Ok(owner) => owner,
+            Err(elapsed) => Err(BlobError::failed(
+                "the object store does not answer",
+                elapsed,
+            )),
+        }
+    }
+
+    async fn read_mark(&self) -> Result<Option<String>, BlobError> {
         let path = self.mark_path();
         let read = async { self.store.get(&path).await?.bytes().await };
-        match self.runtime.block_on(read) {
+        match read.await {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),

@@ -1,5 +1,6 @@
 //! Counts requests, and renders metrics for Prometheus.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -27,6 +28,7 @@ pub(super) struct Metrics {
     seconds: Histogram,
     serial: Gauge,
     packages: Gauge,
+    failed_reads: Counter,
 }
 
 impl Metrics {
@@ -44,12 +46,19 @@ impl Metrics {
             "The packages that this node serves",
             packages.clone(),
         );
+        let failed_reads = Counter::default();
+        collection.register(
+            "failed_archive_reads",
+            "Reads of an archive of a release that failed, because it is missing or cannot be reached",
+            failed_reads.clone(),
+        );
         Self {
             collection,
             requests,
             seconds,
             serial,
             packages,
+            failed_reads,
         }
     }
 
@@ -87,6 +96,8 @@ impl Metrics {
             .set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
         self.packages
             .set(i64::try_from(registry.package_count()).unwrap_or(i64::MAX));
+        let failed = self.failed_reads.inner();
+        failed.store(registry.failed_reads(), Ordering::Relaxed);
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = text::encode(&mut text, &self.collection);

@@ -14,6 +14,7 @@ use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES}
 
 use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
+use super::readiness::ArtifactState;
 use super::{add_to_catalog, storage_identity};
 use crate::blobs::{Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{self, Database};
@@ -37,6 +38,7 @@ pub struct RegistryBackend {
     pub(crate) node: Arc<Node>,
     pub(crate) options: RegistryOptions,
     pub(crate) environment: Environment,
+    pub(super) artifacts: ArtifactState,
     /// A random UUID, which distinguishes this process from others with the same database.
     pub(super) process: String,
 }
@@ -108,6 +110,7 @@ impl RegistryBackend {
             incoming,
             node: Arc::new(node),
             options,
+            artifacts: ArtifactState::default(),
             process: environment.uuid(),
             environment,
         })
@@ -152,19 +155,10 @@ impl RegistryBackend {
         self.database.is_shared()
     }
 
-    /// An error unless the database can be reached.
-    pub fn check(&self) -> Result<(), Problem> {
-        self.database
-            .read(|transaction| changes::current_serial(transaction))?;
-        Ok(())
-    }
-
     /// The artifact with a digest. One of more than a megabyte is mapped from a file, so that the
     /// system can take its memory back.
     pub fn artifact(&self, digest: &Digest) -> Result<Option<Bytes>, Problem> {
-        self.blobs
-            .get(digest, &self.incoming)
-            .map_err(Problem::unavailable)
+        self.counted(digest, self.blobs.get(digest, &self.incoming))
     }
 
     /// Stores an artifact that no release has yet. Returns its digest.
@@ -183,12 +177,12 @@ impl RegistryBackend {
         digest: &Digest,
         range: Option<Range<u64>>,
     ) -> Result<Option<Content>, Problem> {
-        self.blobs.read(digest, range).map_err(Problem::unavailable)
+        self.counted(digest, self.blobs.read(digest, range))
     }
 
     /// The length of an artifact, in bytes.
     pub(crate) fn artifact_length(&self, digest: &Digest) -> Result<Option<u64>, Problem> {
-        self.blobs.length(digest).map_err(Problem::unavailable)
+        self.counted(digest, self.blobs.length(digest))
     }
 
     /// The changes after a serial: at most `limit`.

@@ -18,6 +18,7 @@ mod murano_repository;
 mod open_error;
 mod options;
 mod publish;
+mod readiness;
 mod storage_identity;
 mod sweep;
 mod tokens;

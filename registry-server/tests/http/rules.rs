@@ -1,5 +1,8 @@
 //! The rules of all paths, and of some.
 
+// A test moves the archives away.
+#![allow(clippy::disallowed_methods)]
+
 use pkgres_registry_client::protocol::{Changes, Config, Digest, SignedSnapshot};
 use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::archive;
@@ -102,6 +105,60 @@ fn documents_have_the_forms_of_the_protocol() {
         described["paths"]["/packages/{name}"]["get"]["tags"],
         serde_json::json!(["pages"])
     );
+}
+
+/// A folder of archives that is not mounted, or was emptied.
+#[test]
+fn probes_and_metrics_say_that_archives_are_missing() {
+    let served = with_a_package();
+    let digest = Digest::of(&archive("a.Web", "1.0.0", &[]));
+    let (blob, other) = (
+        format!("/blobs/sha256/{digest}"),
+        format!("/blobs/sha256/{}", Digest::of(b"other")),
+    );
+    let failed = || {
+        let metrics = served.get("/metrics");
+        let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
+        let value = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("pkgres_failed_archive_reads_total "));
+        value.expect("a metric").to_owned()
+    };
+    let wait = |seconds: i64| {
+        served
+            .seconds
+            .fetch_add(seconds, std::sync::atomic::Ordering::Relaxed)
+    };
+    assert_eq!(served.get("/healthz").status, 200);
+    assert_eq!(served.get(&other).status, 404);
+    assert_eq!(failed(), "0");
+
+    let folder = served.artifacts_folder();
+    let aside = folder.with_extension("aside");
+    std::fs::rename(&folder, &aside).expect("a folder");
+    // The store is not asked for every probe.
+    wait(4);
+    assert_eq!(served.get("/healthz").status, 200);
+    wait(1);
+    let answer = served.get("/healthz");
+    assert_eq!(
+        (answer.status, &*answer.code()),
+        (503, "pkgres.unavailable")
+    );
+    let shown = String::from_utf8_lossy(&answer.body);
+    assert!(!shown.contains("blobs"), "{shown}");
+    assert_eq!(served.get(&blob).status, 404);
+    assert_eq!(failed(), "1");
+    let part = served.ask("GET", &blob, &["range: bytes=0-9"], b"");
+    assert_eq!((part.status, &*failed()), (404, "2"));
+    // The index needs no archives.
+    assert_eq!(served.get("/index/v1/packages/a.!web.ndjson").status, 200);
+
+    std::fs::rename(&aside, &folder).expect("a folder");
+    wait(5);
+    assert_eq!(served.get("/healthz").status, 200);
+    assert_eq!(served.get(&blob).status, 200);
+    assert_eq!(failed(), "2");
 }
 
 #[test]

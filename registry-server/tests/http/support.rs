@@ -115,6 +115,11 @@ impl Served {
         folder.join(&name[..2]).join(name)
     }
 
+    /// The folder with the artifacts and their mark.
+    pub(crate) fn artifacts_folder(&self) -> PathBuf {
+        self.folder.path().join("data/blobs")
+    }
+
     /// The names of the artifacts that are stored.
     pub(crate) fn artifacts(&self) -> Vec<String> {
         let folders = std::fs::read_dir(self.folder.path().join("data/blobs/sha256"));

@@ -67,6 +67,33 @@ fn has_artifact(registry: &RegistryBackend, name: &str) -> bool {
     registry.artifact(&digest).expect("an answer").is_some()
 }
 
+/// Probes get an answer whatever the bucket does, and do not pile up.
+#[test]
+fn a_probe_does_not_wait_for_the_bucket() {
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (place, proxy) = with_a_proxy(&folder, &objects);
+    let registry = behind_a_proxy(&place);
+    assert_eq!(registry.check(), Ok(()));
+    proxy.hold(Held::Requests("GET"));
+    place.seconds.fetch_add(60, Ordering::Relaxed);
+    let checking = Arc::clone(&registry);
+    let first = aside(move || checking.check().map_err(code));
+    proxy.wait();
+    // The last outcome counts while the first one waits.
+    assert_eq!(registry.check(), Ok(()));
+    assert_eq!(ended(&first), Err(ProblemCode::Unavailable));
+    assert_eq!(
+        registry.check().map_err(code),
+        Err(ProblemCode::Unavailable)
+    );
+    proxy.open();
+    place.seconds.fetch_add(60, Ordering::Relaxed);
+    assert_eq!(registry.check(), Ok(()));
+}
+
 #[test]
 fn writers_do_not_wait_for_the_bucket() {
     let Some(objects) = services::object_store() else {

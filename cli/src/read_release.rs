@@ -83,6 +83,7 @@ impl ReadRelease {
         let record = completed(record, source, registries)?;
         let read = match artifact(&record, source, registries)? {
             Some(Artifact::Folder(folder)) => read_path(folder.path(), context)?,
+            Some(Artifact::Tree(folder)) => read_path(&folder, context)?,
             Some(Artifact::File(bytes)) => {
                 let path = format.artifact_name(&record.name, &record.version);
                 let file = FormatFile {

@@ -59,6 +59,9 @@ pub trait FileSystem {
     /// Makes a folder at a path that does not exist.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Makes a symbolic link at a path that does not exist. The target is relative to the folder of the link.
+    fn create_link(&self, path: &Path, target: &str) -> io::Result<()>;
+
     /// Makes a folder at a path that does not exist, which is renamed once it is filled.
     fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>>;
 

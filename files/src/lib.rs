@@ -48,4 +48,4 @@ pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;
-pub use tree::{NewTreeFile, replace_tree, write_tree};
+pub use tree::{NewTreeFile, NewTreeLink, replace_tree, write_tree};

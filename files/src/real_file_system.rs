@@ -212,6 +212,16 @@ impl FileSystem for RealFileSystem {
         fs::create_dir(path)
     }
 
+    #[cfg(unix)]
+    fn create_link(&self, path: &Path, target: &str) -> io::Result<()> {
+        std::os::unix::fs::symlink(target, path)
+    }
+
+    #[cfg(not(unix))]
+    fn create_link(&self, _: &Path, _: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
         Ok(Box::new(LockedFolder::create(path)?))
     }

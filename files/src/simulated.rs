@@ -309,6 +309,15 @@ impl FileSystem for SimulatedFileSystem {
         self.step()?.add(path, Node::empty_folder()).map(|_| ())
     }
 
+    fn create_link(&self, path: &Path, target: &str) -> io::Result<()> {
+        // Readers of this file system do not follow links, and see their targets.
+        let link = Node::File {
+            seen: target.as_bytes().to_vec(),
+            durable: target.as_bytes().to_vec(),
+        };
+        self.step()?.add(path, link).map(|_| ())
+    }
+
     fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
         self.create_folder(path)?;
         Ok(Box::new(SimulatedFolder))

@@ -21,6 +21,15 @@ pub struct NewTreeFile {
     pub access: Access,
 }
 
+/// A symbolic link of a folder that is to be written.
+#[derive(Debug, Clone)]
+pub struct NewTreeLink {
+    /// Its path in the folder.
+    pub path: PackagePath,
+    /// Where it leads, relative to its own folder.
+    pub target: String,
+}
+
 /// Writes a folder with all its files, atomically and durably: there is all of it or nothing.
 ///
 /// # Errors
@@ -50,7 +59,7 @@ pub fn write_tree(
         }
         Some(_) => return Err(occupied),
     }
-    write_aside(system, folder, files, None)
+    write_aside(system, folder, files, &[], None)
 }
 
 /// Writes a folder with all its files in place of another one, if there is one, durably: whatever happens, the folder
@@ -58,11 +67,12 @@ pub fn write_tree(
 ///
 /// # Errors
 ///
-/// The target is a link or no folder, a file is an error, or a step fails.
+/// The target is a link or no folder, a file is an error, a path is below a link, or a step fails.
 pub fn replace_tree(
     system: &dyn FileSystem,
     folder: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+    links: &[NewTreeLink],
 ) -> Result<(), FileError> {
     let kind = system
         .kind(folder)
@@ -75,7 +85,7 @@ pub fn replace_tree(
         }
         Some(_) => return Err(FileError::rejected(folder, "it is not a folder")),
     };
-    write_aside(system, folder, files, old.as_deref())
+    write_aside(system, folder, files, links, old.as_deref())
 }
 
 /// Writes a folder beside its target and renames it. The target, if it exists, becomes `old` first, which is removed.
@@ -83,6 +93,7 @@ fn write_aside(
     system: &dyn FileSystem,
     folder: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+    links: &[NewTreeLink],
     old: Option<&Path>,
 ) -> Result<(), FileError> {
     let (parent, name) = (parent(folder), file_name(folder)?);
@@ -98,7 +109,7 @@ fn write_aside(
         }
         renamed
     };
-    let filled = fill(system, &temporary, folder, files, rename);
+    let filled = fill(system, &temporary, folder, files, links, rename);
     if filled.is_err() {
         let _ = system.remove(&temporary);
     }
@@ -120,6 +131,7 @@ fn fill(
     temporary: &Path,
     target: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+    links: &[NewTreeLink],
     rename: impl FnOnce() -> io::Result<()>,
 ) -> Result<(), FileError> {
     let being_filled = system
@@ -127,20 +139,32 @@ fn fill(
         .map_err(FileError::system("cannot create", target))?;
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.insert(temporary.to_owned());
-    for file in files {
-        let file = file?;
+    let mut place = |path: &PackagePath| -> Result<PathBuf, FileError> {
         let mut at = temporary.to_owned();
-        let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
-        let mut parts = file.path.as_str().split('/').peekable();
+        let mut parts = path.as_str().split('/').peekable();
         while let Some(part) = parts.next() {
             at.push(part);
             if parts.peek().is_some() && folders.insert(at.clone()) {
-                system.create_folder(&at).map_err(failed())?;
+                let failed = FileError::system("cannot write", target.join(path.as_str()));
+                system.create_folder(&at).map_err(failed)?;
             }
         }
+        Ok(at)
+    };
+    for file in files {
+        let file = file?;
+        let at = place(&file.path)?;
+        let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
         let mut new = system.create_file(&at, file.access).map_err(failed())?;
         new.write(&file.bytes).map_err(failed())?;
         new.sync().map_err(failed())?;
+    }
+    // Last, so that nothing is written through them: what is below a link cannot be made any more, and a link cannot be
+    // made where something is.
+    for link in links {
+        let at = place(&link.path)?;
+        let failed = FileError::system("cannot write", target.join(link.path.as_str()));
+        system.create_link(&at, &link.target).map_err(failed)?;
     }
     for folder in folders.iter().rev() {
         system

@@ -4,12 +4,14 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, FolderWriter, Follow, NewTreeFile, RealFileSystem, make_folder, read_file,
-    read_file_below, replace_tree, write_cache_pieces, write_file, write_private_file, write_tree,
+    Access, FileSystem, FolderWriter, Follow, NewTreeFile, NewTreeLink, RealFileSystem,
+    make_folder, read_file, read_file_below, replace_tree, write_cache_pieces, write_file,
+    write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -140,6 +142,43 @@ fn a_folder_is_written_as_a_whole_or_not_at_all() {
     }
 }
 
+fn link() -> NewTreeLink {
+    NewTreeLink {
+        path: PackagePath::parse("Resources/link").expect("a path"),
+        target: "../manifest.yaml".to_owned(),
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_is_written_through_links() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("package");
+    let path = |path: &str| PackagePath::parse(path).expect("a path");
+    let link = |from: &str, to: &str| NewTreeLink {
+        path: path(from),
+        target: to.to_owned(),
+    };
+    let file = |name: &str| {
+        Ok(NewTreeFile {
+            path: path(name),
+            bytes: NEW.to_vec(),
+            access: Access::Data,
+        })
+    };
+    for (files, links) in [
+        (vec![file("a/x")], vec![link("a", "b")]),
+        (vec![], vec![link("a", "b"), link("a/x", "b")]),
+        (vec![file("b/y")], vec![link("a", "b"), link("a/x", "y")]),
+    ] {
+        let written = replace_tree(&RealFileSystem, &target, files, &links);
+        assert!(written.is_err() && !target.exists(), "{links:?}");
+    }
+    let links = [link("a", "b"), link("b/z", "y")];
+    replace_tree(&RealFileSystem, &target, [file("b/y")], &links).expect("they are apart");
+    assert_eq!(fs::read(target.join("a/z")).ok().as_deref(), Some(NEW));
+}
+
 #[test]
 fn a_folder_is_replaced_as_a_whole() {
     let folder = Path::new("cache/package");
@@ -151,14 +190,14 @@ fn a_folder_is_replaced_as_a_whole() {
     };
     let before = fresh().files();
     let undisturbed = fresh();
-    replace_tree(&undisturbed, folder, tree()).expect("nothing fails");
+    replace_tree(&undisturbed, folder, tree(), &[link()]).expect("nothing fails");
     let after = undisturbed.files();
-    assert_eq!(after.len(), 3);
+    assert_eq!(after.len(), 4);
     for step in 0..undisturbed.steps() {
         for fault in [Fault::Fails, Fault::Stops] {
             let system = fresh();
             system.set_fault(step, fault);
-            let _ = replace_tree(&system, folder, tree());
+            let _ = replace_tree(&system, folder, tree(), &[link()]);
             let mut states = system.after_crash();
             states.push(system.files());
             for files in states {

@@ -77,7 +77,7 @@ mod validation;
 mod version;
 
 #[cfg(feature = "packages")]
-pub use archive::{Archive, ArchiveFile, LazyArchive, write_archive};
+pub use archive::{Archive, ArchiveFile, LazyArchive, check_distinct, write_archive};
 #[cfg(feature = "packages")]
 pub use class_file::read_class_file;
 pub use class_file::{

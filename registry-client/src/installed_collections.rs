@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{
-    Access, FileError, FileSystem as _, Follow, NewTreeFile, RealFileSystem, make_folder,
-    read_file, replace_tree,
+    Access, FileError, FileSystem as _, Follow, NewTreeFile, NewTreeLink, RealFileSystem,
+    make_folder, read_file, replace_tree,
 };
 use pkgres_formats::ansible::{
     COLLECTION_MANIFEST, COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE,
@@ -122,7 +122,11 @@ impl Installation {
             let path = self.collection_path(&release.name);
             reject_working_copy(&path)?;
             make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
-            let files = release.files().map(|file| {
+            // Where there are no links, what they lead to is written under their paths.
+            let is_linked = |path: &str| cfg!(unix) && release.is_linked(path);
+            let files = release.files();
+            let files = files.filter(|file| !is_linked(file.path.as_str()));
+            let files = files.map(|file| {
                 Ok(NewTreeFile {
                     path: file.path.clone(),
                     bytes: file.bytes.clone(),
@@ -133,8 +137,16 @@ impl Installation {
                     },
                 })
             });
-            replace_tree(&RealFileSystem, &path, files).map_err(failed)?;
-            for folder in release.folders() {
+            let links = release.links().filter(|_| cfg!(unix));
+            let links: Vec<NewTreeLink> = links
+                .map(|link| NewTreeLink {
+                    path: link.path.clone(),
+                    target: link.target.clone(),
+                })
+                .collect();
+            replace_tree(&RealFileSystem, &path, files, &links).map_err(failed)?;
+            let folders = release.folders();
+            for folder in folders.filter(|folder| !is_linked(folder.as_str())) {
                 make_folder(&RealFileSystem, &path.join(folder.as_str())).map_err(failed)?;
             }
         }
@@ -175,7 +187,7 @@ impl Installation {
             bytes: text.into_bytes(),
             access: Access::Data,
         };
-        replace_tree(&RealFileSystem, &folder, [Ok(file)])
+        replace_tree(&RealFileSystem, &folder, [Ok(file)], &[])
     }
 
     /// The installed collections that are not among some, sorted.
@@ -213,9 +225,9 @@ pub fn collection_files(
     let shown = format!("{name} {version}");
     let files = match artifact {
         Artifact::File(bytes) => CollectionFiles::of_artifact(&shown, bytes, options)?,
-        Artifact::Folder(folder) => {
-            let tree = FolderTree::new(folder.path());
-            let path = folder.path().to_string_lossy();
+        Artifact::Tree(folder) => {
+            let tree = FolderTree::new(folder);
+            let path = folder.to_string_lossy();
             CollectionFiles::of_folder(&path, &tree, options).map_err(|mut errors| {
                 if let Some(error) = errors.last_mut()
                     && error.code == Code::PackageShape
@@ -229,8 +241,8 @@ pub fn collection_files(
                 errors
             })?
         }
-        Artifact::Archive(_) => {
-            let message = format!("{shown} is a zip archive, not a collection");
+        Artifact::Archive(_) | Artifact::Folder(_) => {
+            let message = format!("{shown} is a class package, not a collection");
             return Err(vec![Diagnostic::error(Code::PackageShape, message)]);
         }
     };

@@ -4,6 +4,8 @@ use std::borrow::Borrow;
 use std::collections::BTreeSet;
 #[cfg(feature = "index")]
 use std::ops::ControlFlow;
+#[cfg(feature = "index")]
+use std::path::PathBuf;
 use std::sync::Arc;
 
 #[cfg(feature = "index")]
@@ -92,10 +94,12 @@ impl From<Diagnostic> for RegistryError {
 pub enum Artifact {
     /// An archive.
     Archive(Archive),
-    /// A folder.
+    /// The folder of a class package.
     Folder(PackageFolder),
     /// The bytes of a file of another package system.
     File(Vec<u8>),
+    /// The path of a folder of another package system. It can have links, which its format follows within the folder.
+    Tree(PathBuf),
 }
 
 /// An artifact, and whether the next run can have it without the network.
@@ -144,7 +148,7 @@ pub type TakeArtifact<'take> = &'take mut (
 #[cfg(feature = "index")]
 impl Artifact {
     /// The digest of its files as a folder, which is the same for a folder, for its archives and for what is installed from
-    /// them. `None` if they cannot be read, or if there is no folder.
+    /// them. `None` if they cannot be read, if there is no folder, or if it is one of another package system.
     pub fn tree_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
         match self {
             Self::Archive(archive) => {
@@ -160,6 +164,7 @@ impl Artifact {
                 let mut formats = pkgres_formats::ALL.iter();
                 formats.find_map(|format| format.folder_digest(bytes, options))
             }
+            Self::Tree(_) => None,
         }
     }
 
@@ -168,7 +173,7 @@ impl Artifact {
         match self {
             Self::Archive(archive) => Package::from_archive(name, archive, options),
             Self::Folder(folder) => folder.package(options),
-            Self::File(_) => {
+            Self::File(_) | Self::Tree(_) => {
                 let message = format!("{} is not a package of classes", Escaped::new(name));
                 Parsed::failed(Diagnostic::error(Code::PackageShape, message))
             }
@@ -189,7 +194,7 @@ impl Artifact {
             Self::Folder(folder) if folder.files().iter().any(|file| file.path == *path) => {
                 folder.read(path, limit).map(Some)
             }
-            Self::Folder(_) | Self::File(_) => Ok(None),
+            Self::Folder(_) | Self::File(_) | Self::Tree(_) => Ok(None),
         }
     }
 
@@ -202,7 +207,7 @@ impl Artifact {
                 .iter()
                 .map(|file| file.path.clone())
                 .collect(),
-            Self::File(_) => Vec::new(),
+            Self::File(_) | Self::Tree(_) => Vec::new(),
         }
     }
 }

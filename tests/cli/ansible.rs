@@ -42,6 +42,14 @@ impl Workplace {
         std::fs::write(path, text).expect("it can be written");
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a link of the test")]
+    fn link(&self, target: &str, name: &str) {
+        let path = self.path(name);
+        let folder = path.parent().expect("it is in a folder");
+        std::fs::create_dir_all(folder).expect("it can be made");
+        std::os::unix::fs::symlink(target, path).expect("it can be made");
+    }
+
     /// Runs a program; fails if it fails, and returns what it prints.
     fn does(&self, program: &Path, arguments: &[&str]) -> String {
         let output = self.run(program, arguments);
@@ -93,6 +101,8 @@ impl Workplace {
         for (path, text) in files {
             self.write(&format!("{folder}/{path}"), text);
         }
+        self.link("../README.md", &format!("{folder}/docs/README.md"));
+        self.link("../meta", &format!("{folder}/docs/meta"));
         let arguments = ["collection", "build", &folder, "--output-path", "artifacts"];
         self.does(&self.ansible("ansible-galaxy"), &arguments);
     }
@@ -153,6 +163,11 @@ fn ansible_accepts_and_imports_what_is_installed() {
     ];
     let verified = place.does(&galaxy, &verify);
     assert!(verified.contains("Successfully verified"), "{verified}");
+    for (link, target) in [("docs/meta", "../meta"), ("docs/README.md", "../README.md")] {
+        let path = place.path(&format!("installed/ansible_collections/acme/web/{link}"));
+        let found = std::fs::read_link(&path).expect("it is a link");
+        assert_eq!(found, Path::new(target));
+    }
     let documented = place.does(&place.ansible("ansible-doc"), &["acme.web.page"]);
     assert!(documented.contains("Opens a page"), "{documented}");
     let import = format!(
@@ -198,6 +213,30 @@ fn ansible_accepts_and_imports_what_is_installed() {
     place.pkgres_does(&install);
     place.pkgres_does(&compare);
     place.does(&galaxy, &verify);
+
+    // Folders of sources can have links as well, and so can installed collections.
+    for (registry, folder) in [
+        ("dir:sources", "of-sources"),
+        ("dir:installed", "of-installed"),
+    ] {
+        place.write(
+            &format!("{folder}/requirements.yml"),
+            "collections: [acme.web]\n",
+        );
+        for command in ["lock", "verify"] {
+            place.pkgres_does(&[command, folder, "--registry", registry]);
+        }
+    }
+    let copy = [
+        "install",
+        "copy",
+        "of-installed",
+        "--registry",
+        "dir:installed",
+    ];
+    place.pkgres_does(&copy);
+    let verify_copy = verify.map(|word| if word == "installed" { "copy" } else { word });
+    place.does(&galaxy, &verify_copy);
 
     // What is newest lacks what is imported, and ansible-core cannot import it.
     let unchecked = "unchecked/requirements.yml";

@@ -50,11 +50,6 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                 Some(file) => file.clone(),
                 None => PackageFolder::archive_name(name, version),
             };
-            if matches!(received.artifact, Artifact::Folder(_))
-                && project.format.ecosystem() != CLASS_PACKAGES
-            {
-                return Err(no_artifact());
-            }
             write_artifact(&received.artifact, &writer, &file, &context.read_options)?;
             written.insert(file);
             Ok(())
@@ -222,6 +217,7 @@ fn write_artifact(
             &packed
         }
         Artifact::File(bytes) => bytes,
+        Artifact::Tree(_) => return Err(no_artifact()),
     };
     writer.write(file, bytes)?;
     Ok(())

@@ -43,6 +43,8 @@ pub struct CollectionArtifact {
     kept: BTreeMap<String, Vec<u8>>,
     /// The targets of links.
     links: BTreeMap<String, String>,
+    /// The links that are symbolic.
+    symbolic: BTreeSet<String>,
     /// The files that are programs.
     executables: BTreeSet<String>,
     /// The findings that are no errors.
@@ -109,6 +111,7 @@ impl CollectionArtifact {
         let MemberReader {
             members,
             mut kept,
+            symbolic,
             executables,
             ..
         } = reader;
@@ -149,8 +152,23 @@ impl CollectionArtifact {
             paths,
             kept,
             links,
+            symbolic,
             executables,
             findings,
+        })
+    }
+
+    /// The symbolic links that `FILES.json` lists, with the listed paths to which they lead in the end. None of them is
+    /// below another one.
+    pub(super) fn symbolic_links(&self) -> impl Iterator<Item = (&str, String)> {
+        let listed = self.symbolic.iter().filter(|link| {
+            let mut folders = link.match_indices('/').map(|(at, _)| &link[..at]);
+            self.files.get(link).is_some() && !folders.any(|folder| self.links.contains_key(folder))
+        });
+        listed.filter_map(|link| {
+            let target = follow(link, &self.links)?;
+            self.files.get(&target)?;
+            Some((link.as_str(), target))
         })
     }
 
@@ -333,6 +351,7 @@ struct MemberReader<'name> {
     limits: &'name Limits,
     members: BTreeMap<String, Member>,
     kept: BTreeMap<String, Vec<u8>>,
+    symbolic: BTreeSet<String>,
     executables: BTreeSet<String>,
 }
 
@@ -343,6 +362,7 @@ impl<'name> MemberReader<'name> {
             limits,
             members: BTreeMap::new(),
             kept: BTreeMap::new(),
+            symbolic: BTreeSet::new(),
             executables: BTreeSet::new(),
         }
     }
@@ -441,6 +461,7 @@ impl<'name> MemberReader<'name> {
                     let from = if kind == EntryType::Link {
                         ""
                     } else {
+                        self.symbolic.insert(relative.clone());
                         &relative
                     };
                     let target = link_target(from, &target).ok_or_else(|| {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{Hexadecimal, Limits, PackagePath, from_hexadecimal, read_json, sha256};
+use pkgres_manifest::{
+    Hexadecimal, Limits, PackagePath, check_distinct, from_hexadecimal, read_json, sha256,
+};
 use serde::Deserialize;
 
-use super::metadata::CollectionManifest;
+use super::metadata::{COLLECTION_MANIFEST, CollectionManifest};
 
 /// The usual name of the list.
 pub const FILE_LIST: &str = "FILES.json";
@@ -76,13 +78,20 @@ impl FileList {
                 .at(Location::new(&source, Span::default())));
         }
         let mut files = BTreeMap::new();
+        let path_of = |path: &str| {
+            PackagePath::parse(path).map_err(|problem| error(Code::Path, problem.to_string()))
+        };
+        // These two are not in the list.
+        let mut paths = vec![
+            (path_of(FILE_LIST)?, false),
+            (path_of(COLLECTION_MANIFEST)?, false),
+        ];
         for entry in document.files {
             if entry.name == "." {
                 continue;
             }
             let shown = Escaped::shortened(&entry.name).to_string();
-            PackagePath::parse(&entry.name)
-                .map_err(|problem| error(Code::Path, problem.to_string()))?;
+            let path = path_of(&entry.name)?;
             let listed = match (
                 &*entry.ftype,
                 entry.chksum_sha256.as_deref().and_then(digest),
@@ -97,6 +106,7 @@ impl FileList {
                     return Err(error(Code::Field, message));
                 }
             };
+            paths.push((path, listed == ListedFile::Folder));
             if files.insert(entry.name, listed).is_some() {
                 return Err(error(
                     Code::DuplicateKey,
@@ -104,6 +114,8 @@ impl FileList {
                 ));
             }
         }
+        let distinct = check_distinct(paths.iter().map(|(path, is_folder)| (path, *is_folder)));
+        distinct.map_err(|problem| problem.at(Location::new(&source, Span::default())))?;
         Ok(Self(files))
     }
 

@@ -31,6 +31,17 @@ pub struct CollectionFiles {
     files: BTreeMap<String, CollectionFile>,
     /// The folders that are listed, also those without files.
     folders: BTreeMap<String, PackagePath>,
+    /// The symbolic links by path. What they lead to is among the files and folders under their paths, too.
+    links: BTreeMap<String, CollectionLink>,
+}
+
+/// A symbolic link of a collection, which leads to a file or folder of the collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectionLink {
+    /// Its path in the collection.
+    pub path: PackagePath,
+    /// Where it leads, relative to its own folder.
+    pub target: String,
 }
 
 /// A file of a collection.
@@ -92,6 +103,9 @@ impl CollectionFiles {
             .extract(name, bytes, &options.limits, &mut add)
             .map_err(|error| vec![error])?;
         files.add_folders(&artifact.files);
+        for (link, target) in artifact.symbolic_links() {
+            files.add_link(link, &target);
+        }
         Ok(files)
     }
 
@@ -147,6 +161,12 @@ impl CollectionFiles {
             files.add(parse(&path)?, bytes, is_executable);
         }
         files.add_folders(&list);
+        for (link, target) in &links {
+            let is_listed = list.get(target).is_some();
+            if is_listed && !links.keys().any(|other| is_below(link, other)) {
+                files.add_link(link, target);
+            }
+        }
         Ok(files)
     }
 
@@ -156,7 +176,29 @@ impl CollectionFiles {
             version: record.version.clone(),
             files: BTreeMap::new(),
             folders: BTreeMap::new(),
+            links: BTreeMap::new(),
         }
+    }
+
+    /// Adds a link to a path that is no link, and not below one.
+    fn add_link(&mut self, link: &str, target: &str) {
+        if let Ok(path) = PackagePath::parse(link) {
+            let target = relative_target(link, target);
+            self.links
+                .insert(link.to_owned(), CollectionLink { path, target });
+        }
+    }
+
+    /// The symbolic links, sorted by path. None of them is below another one.
+    pub fn links(&self) -> impl Iterator<Item = &CollectionLink> {
+        self.links.values()
+    }
+
+    /// Whether a path is that of a link, or below one.
+    pub fn is_linked(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        ends.chain([path.len()])
+            .any(|end| self.links.contains_key(&path[..end]))
     }
 
     fn add_folders(&mut self, list: &FileList) {
@@ -251,6 +293,28 @@ impl CollectionFiles {
             text(&self.version.to_string())
         ));
         lines
+    }
+}
+
+/// Whether a path is below a folder.
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The way from the folder of a link to a path, as the link states it.
+fn relative_target(link: &str, target: &str) -> String {
+    let mut from: Vec<&str> = link.split('/').collect();
+    from.pop();
+    let to: Vec<&str> = target.split('/').collect();
+    let pairs = from.iter().zip(&to);
+    let shared = pairs.take_while(|(one, two)| one == two).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let way: Vec<&str> = up.chain(to[shared..].iter().copied()).collect();
+    if way.is_empty() {
+        ".".to_owned()
+    } else {
+        way.join("/")
     }
 }
 
@@ -377,6 +441,19 @@ mod tests {
                 "`plugins/x.py` was added"
             ]
         );
+    }
+
+    #[test]
+    fn links_lead_from_their_folder() {
+        for (link, target, expected) in [
+            ("playbooks/roles", "roles", "../roles"),
+            ("plugins/a/link", "plugins/b/c", "../b/c"),
+            ("plugins/link.py", "plugins/a.py", "a.py"),
+            ("plugins/link", "plugins", "."),
+            ("link", "plugins/a", "plugins/a"),
+        ] {
+            assert_eq!(relative_target(link, target), expected, "{link}");
+        }
     }
 
     #[test]

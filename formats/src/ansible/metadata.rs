@@ -6,6 +6,7 @@ use pkgres_manifest::document::{Mapping, Node, NodeReader, read_json, read_yaml,
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
 use super::name::{is_collection_name, is_identifier, package_name};
+use super::plain_number::warn_of_dependency;
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
 use super::shown_metadata::CollectionAbout;
@@ -109,6 +110,15 @@ pub(crate) fn written_collection_name(file: &str, bytes: &[u8], limits: &Limits)
     is_collection_name(&full).then_some(full)
 }
 
+/// The file that metadata is read from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Metadata {
+    /// `galaxy.yml`, which people write.
+    Source,
+    /// `MANIFEST.json`, which a tool writes.
+    Built,
+}
+
 impl MetadataReader<'_> {
     fn galaxy_file(&mut self, document: &Node, limits: &Limits) -> Option<IndexRecord> {
         let mapping = self.nodes.mapping(document, GALAXY_FILE)?;
@@ -127,7 +137,7 @@ impl MetadataReader<'_> {
             let message = "`manifest` and `build_ignore` exclude each other, and ansible-galaxy builds nothing with both";
             self.nodes.warning(message, entry.key_span);
         }
-        self.collection(document, mapping, limits)
+        self.collection(document, mapping, Metadata::Source, limits)
     }
 
     fn manifest(&mut self, document: &Node, limits: &Limits) -> Option<CollectionManifest> {
@@ -141,7 +151,7 @@ impl MetadataReader<'_> {
         let info = self.child(document, mapping, "collection_info")?;
         let list = self.child(document, mapping, "file_manifest_file")?;
         let info_mapping = self.nodes.mapping(info, "`collection_info`")?;
-        let record = self.collection(info, info_mapping, limits);
+        let record = self.collection(info, info_mapping, Metadata::Built, limits);
         let list_mapping = self.nodes.mapping(list, "`file_manifest_file`")?;
         let name = self.text(list, list_mapping, "name")?;
         let digest = self.text(list, list_mapping, "chksum_sha256")?;
@@ -157,11 +167,12 @@ impl MetadataReader<'_> {
         &mut self,
         node: &Node,
         mapping: &Mapping,
+        kind: Metadata,
         limits: &Limits,
     ) -> Option<IndexRecord> {
         let namespace = self.identifier(node, mapping, "namespace");
         let name = self.identifier(node, mapping, "name");
-        let version = self.version(node, mapping);
+        let version = self.version(node, mapping, kind);
         let full = format!("{}.{}", namespace.as_ref()?, name?);
         let name = match PackageName::native(&full) {
             Ok(name) => name,
@@ -208,6 +219,7 @@ impl MetadataReader<'_> {
                     continue;
                 }
             };
+            warn_of_dependency(&mut self.nodes, text, &entry.value);
             if let Some(spec) = range::read(&mut self.nodes, range, entry.value.span) {
                 let location = self.nodes.location(entry.key_span);
                 record = add_requirement(record, package, spec, Some(location));
@@ -216,9 +228,9 @@ impl MetadataReader<'_> {
         Some(record)
     }
 
-    fn version(&mut self, node: &Node, mapping: &Mapping) -> Option<Version> {
+    fn version(&mut self, node: &Node, mapping: &Mapping, kind: Metadata) -> Option<Version> {
         // A collection in version control may leave its version to the tool that builds it.
-        if mapping.get("version").is_some_and(Node::is_null) {
+        if kind == Metadata::Source && mapping.get("version").is_some_and(Node::is_null) {
             return Some(Version::ZERO);
         }
         let (text, span) = self.text(node, mapping, "version")?;
@@ -285,7 +297,7 @@ mod tests {
     #[test]
     fn a_galaxy_file_is_a_record() {
         let text = format!(
-            "{GALAXY}dependencies:\n  acme.net: '>=1.0.0,<2'\n  acme.db: 1.10\n  acme.any:\n"
+            "{GALAXY}dependencies:\n  acme.net: '>=1.0.0,<2'\n  acme.db: '1.10'\n  acme.any:\n"
         );
         let read = read_galaxy_file("galaxy.yml", text.as_bytes(), &Limits::default());
         let (record, findings) = read.into_result().expect("it is right");
@@ -301,6 +313,19 @@ mod tests {
         assert_eq!(location.to_string(), "galaxy.yml:8:3");
         let ten = Version::parse("1.10.0").expect("a version");
         assert!(record.requirements[1].spec.matches(&ten));
+    }
+
+    #[test]
+    fn numbers_among_the_dependencies_are_warnings() {
+        let with =
+            |range: &str| findings(&format!("{GALAXY}dependencies: {{acme.net: {range}}}\n"));
+        assert_eq!(
+            with("1.10"),
+            "galaxy.yml:6:26: warning[PK0010]: without quotes, `1.10` is the number 1.1, and `ansible-galaxy` does not \
+             install the collection that it builds; hint: write `acme.net: \"1.10\"`"
+        );
+        assert!(with("1.2").contains("`1.2` is a number, and"));
+        assert_eq!(with("'1.10'"), "");
     }
 
     #[test]
@@ -352,6 +377,8 @@ mod tests {
             &b"[]"[..],
             b"{}",
             br#"{"collection_info":{},"file_manifest_file":{}}"#,
+            br#"{"collection_info":{"namespace":"acme","name":"web","version":null},
+                "file_manifest_file":{"name":"FILES.json","chksum_sha256":"ab"},"format":1}"#,
             b"{",
         ] {
             let read = read_collection_manifest("MANIFEST.json", bad, &Limits::default());

@@ -23,6 +23,7 @@ mod installation;
 mod metadata;
 mod name;
 mod narrow_range;
+mod plain_number;
 mod project;
 mod python;
 mod range;
@@ -42,7 +43,8 @@ pub use facts::{Facts, Module, Reference, Route};
 pub use file_list::{FILE_LIST, FileList, ListedFile};
 pub use format::{CollectionRelease, Collections, read_collection};
 pub use installation::{
-    COLLECTIONS_FOLDER, CollectionFile, CollectionFiles, Difference, SOURCE_FILE, installed_version,
+    COLLECTIONS_FOLDER, CollectionFile, CollectionFiles, CollectionLink, Difference, SOURCE_FILE,
+    installed_version,
 };
 pub use metadata::{
     COLLECTION_MANIFEST, CollectionManifest, GALAXY_FILE, read_collection_manifest,

@@ -205,11 +205,18 @@ fn suggested_clause(text: &str) -> Option<String> {
     if let Some(base) = text.strip_prefix('^') {
         return between(base, &[numbers(base)?.first()?.checked_add(1)?, 0, 0]);
     }
-    if let Some(base) = text.strip_prefix("~=").or(text.strip_prefix('~')) {
-        let parts = numbers(base)?;
-        return match parts[..] {
+    if let Some(base) = text.strip_prefix("~=") {
+        return match numbers(base)?[..] {
             [major, minor, _] => between(base, &[major, minor.checked_add(1)?, 0]),
             [major, _] => between(base, &[major.checked_add(1)?, 0, 0]),
+            _ => None,
+        };
+    }
+    // As npm and cargo read it.
+    if let Some(base) = text.strip_prefix('~') {
+        return match numbers(base)?[..] {
+            [major, minor] | [major, minor, _] => between(base, &[major, minor.checked_add(1)?, 0]),
+            [major] => between(base, &[major.checked_add(1)?, 0, 0]),
             _ => None,
         };
     }
@@ -270,6 +277,10 @@ mod tests {
         let suggested = |text| parse(text).expect_err(text).suggestion;
         assert_eq!(suggested("1.*").as_deref(), Some(">=1,<2"));
         assert_eq!(suggested("~=1.4.2").as_deref(), Some(">=1.4.2,<1.5.0"));
+        assert_eq!(suggested("~=1.4").as_deref(), Some(">=1.4,<2.0.0"));
+        assert_eq!(suggested("~1.4.2").as_deref(), Some(">=1.4.2,<1.5.0"));
+        assert_eq!(suggested("~1.4").as_deref(), Some(">=1.4,<1.5.0"));
+        assert_eq!(suggested("~1").as_deref(), Some(">=1,<2.0.0"));
         assert_eq!(suggested("^1.4").as_deref(), Some(">=1.4,<2.0.0"));
         assert_eq!(suggested("v1.4").as_deref(), Some("1.4"));
         assert_eq!(suggested("latest").as_deref(), Some("*"));

@@ -1,10 +1,11 @@
 //! Reads `requirements.yml`: collections with ranges, and roles, which have none.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed, Span};
-use pkgres_manifest::document::{Entry, Mapping, Node, NodeReader, Style, Value, read_yaml};
+use pkgres_manifest::document::{Entry, Mapping, Node, NodeReader, Value, read_yaml};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, nearest_name};
 
 use super::name::package_name;
+use super::plain_number::warn_of_requirement;
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
 
@@ -169,32 +170,11 @@ impl RequirementsReader<'_> {
             self.nodes.warning(message, entry.key_span).add_hint(hint);
         }
         let version = self.text(mapping, "version");
-        self.number_as_version(mapping);
+        if let Some(entry) = present(mapping, "version") {
+            warn_of_requirement(&mut self.nodes, &entry.value);
+        }
         let (range, span) = version.unwrap_or(("*".to_owned(), node.span));
         self.requirement(&name.0, name.1, kind, (&range, span));
-    }
-
-    /// Warns about a version that other readers take for a number, and so for another version.
-    fn number_as_version(&mut self, mapping: &Mapping) {
-        let Some(entry) = present(mapping, "version") else {
-            return;
-        };
-        let scalar = entry.value.as_scalar();
-        let Some(scalar) = scalar.filter(|scalar| scalar.style == Style::Plain) else {
-            return;
-        };
-        let number = scalar.text.parse::<f64>();
-        let Some(number) = number.ok().filter(|_| scalar.text.contains('.')) else {
-            return;
-        };
-        let read = format!("{number:?}");
-        if read != scalar.text {
-            let text = Escaped::shortened(&scalar.text);
-            let message = format!("without quotes, ansible-galaxy reads `{text}` as {read}");
-            self.nodes
-                .warning_of(Code::Spec, message, entry.value.span)
-                .add_hint(format!("write `version: \"{text}\"`"));
-        }
     }
 
     /// Adds a requirement. `kind` is the `type` of the entry.

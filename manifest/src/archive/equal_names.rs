@@ -12,7 +12,14 @@ struct Name<'path> {
 
 /// Checks that no two names collide: as the same name, as a file and a folder, or as two spellings of a
 /// folder. The `bool` is true for the name of a folder.
-pub(super) fn check_distinct<'path>(
+///
+/// ```
+/// use pkgres_manifest::{PackagePath, check_distinct};
+///
+/// let paths = ["README.md", "readme.md"].map(|path| PackagePath::parse(path).expect("a path"));
+/// assert!(check_distinct(paths.iter().map(|path| (path, false))).is_err());
+/// ```
+pub fn check_distinct<'path>(
     names: impl Iterator<Item = (&'path PackagePath, bool)>,
 ) -> Result<(), Diagnostic> {
     let mut names: Vec<Name<'_>> = names

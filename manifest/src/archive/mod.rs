@@ -28,6 +28,7 @@ mod lazy_archive;
 mod write;
 mod zip_records;
 
+pub use equal_names::check_distinct;
 pub use lazy_archive::LazyArchive;
 pub use write::write_archive;
 

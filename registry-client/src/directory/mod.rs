@@ -430,11 +430,7 @@ impl DirectoryRegistry {
                 }
                 Ok(Artifact::File(bytes))
             }
-            ReleaseExtent::Folder => {
-                let folder = PackageFolder::open(path, &self.options)
-                    .map_err(|error| error.to_diagnostic())?;
-                Ok(Artifact::Folder(folder))
-            }
+            ReleaseExtent::Folder => Ok(Artifact::Tree(path.to_owned())),
         }
     }
 

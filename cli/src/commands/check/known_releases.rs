@@ -236,11 +236,11 @@ impl ReleaseLookup for KnownReleases<'_> {
         let artifact = self.registries.artifact(record.digest.as_ref()?).ok()??;
         match artifact {
             Artifact::File(bytes) => Some(ReleaseContent::File(bytes)),
-            Artifact::Folder(folder) => {
-                let tree = FolderTree::new(folder.path());
+            Artifact::Tree(folder) => {
+                let tree = FolderTree::new(&folder);
                 Some(ReleaseContent::Folder(Box::new(tree)))
             }
-            Artifact::Archive(_) => None,
+            Artifact::Archive(_) | Artifact::Folder(_) => None,
         }
     }
 }

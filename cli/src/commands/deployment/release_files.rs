@@ -134,7 +134,9 @@ impl ArtifactSource for ReleaseFiles {
         match &*self.artifact(release).map_err(first_message)? {
             Artifact::Archive(archive) => Ok(archive.bytes().to_vec()),
             Artifact::Folder(folder) => archive_of(folder, &self.options).map_err(first_message),
-            Artifact::File(_) => Err("it is no archive of a package".to_owned()),
+            Artifact::File(_) | Artifact::Tree(_) => {
+                Err("it is no archive of a package".to_owned())
+            }
         }
     }
 }

@@ -252,6 +252,63 @@ fn hostile_members_are_errors() {
 }
 
 #[test]
+fn names_that_are_equal_on_some_file_system_are_errors() {
+    for (names, expected) in [
+        (
+            ["ReadMe.txt", "readme.txt"],
+            "`ReadMe.txt` and `readme.txt` are the same",
+        ),
+        (
+            ["a", "a/b"],
+            "`a` is a file, but `a/b` needs it as a folder",
+        ),
+        (
+            ["x", "Files.json"],
+            "`FILES.json` and `Files.json` are the same",
+        ),
+    ] {
+        let mut tar = good();
+        for name in names {
+            tar.file(name, b"");
+        }
+        let errors = errors(&tar.finish()).join("; ");
+        assert!(errors.contains(expected), "{errors}");
+    }
+}
+
+#[test]
+fn links_are_installed_as_links() {
+    let mut tar = good();
+    tar.add(
+        EntryType::Symlink,
+        "roles/web/plugins",
+        "../../plugins",
+        b"",
+    );
+    tar.list("roles/web/plugins", "dir", None);
+    tar.add(EntryType::Symlink, "copied", "unlisted", b"");
+    tar.add(EntryType::Regular, "unlisted", "", b"text");
+    let digest = Hexadecimal(&pkgres_manifest::sha256(b"text")).to_string();
+    tar.list("copied", "file", Some(&digest));
+    let options = ReadOptions::default();
+    let files = crate::ansible::CollectionFiles::of_artifact("a.tar.gz", &tar.finish(), &options);
+    let files = files.expect("the links stay inside");
+    let links: Vec<(&str, &str)> = files
+        .links()
+        .map(|link| (link.path.as_str(), link.target.as_str()))
+        .collect();
+    assert_eq!(
+        links,
+        [
+            ("plugins/modules/link.py", "page.py"),
+            ("roles/web/plugins", "../../plugins"),
+        ]
+    );
+    assert!(files.is_linked("roles/web/plugins/modules/page.py"));
+    assert!(files.files().any(|file| file.path.as_str() == "copied"));
+}
+
+#[test]
 fn links_in_a_cycle_lead_nowhere() {
     let mut tar = Tar::new();
     tar.add(EntryType::Symlink, "a", "b", b"");

@@ -403,6 +403,9 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();
     let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
+        if invocation.is("install") {
+            return vec!["pass a requirements.yml, or run in its folder".to_owned()];
+        }
         let mut hints =
             vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
         if !invocation.names_project() {

@@ -19,6 +19,7 @@ mod kept_collections;
 mod machines;
 mod parallel;
 mod pinned_models;
+mod preferred_registries;
 mod program;
 mod releases;
 mod republished;

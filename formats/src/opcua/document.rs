@@ -70,6 +70,26 @@ impl<'text> Document<'text> {
         }
     }
 
+    /// Rejects what the XML reader does not look for: characters that no document has, and blanks before the declaration.
+    pub(super) fn check_characters(&self) -> Result<(), Problem> {
+        let start = self.text.trim_ascii_start();
+        if start.len() < self.text.len() && start.starts_with("<?xml") {
+            let message = "there is something before the XML declaration";
+            return Err(Problem::malformed(message, Span::default()));
+        }
+        let is_control = |byte: u8| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+        let control = self.text.bytes().position(is_control);
+        let others = ["\u{fffe}", "\u{ffff}"].into_iter();
+        let other = others.filter_map(|other| self.text.find(other)).min();
+        let Some(start) = control.into_iter().chain(other).min() else {
+            return Ok(());
+        };
+        let character = self.text[start..].chars().next().unwrap_or_default();
+        let message = format!("U+{:04X} is not a character of XML", u32::from(character));
+        let end = start + character.len_utf8();
+        Err(Problem::malformed(message, Span { start, end }))
+    }
+
     /// The tag of the root element.
     pub(super) fn root(&mut self) -> Result<Tag<'text>, Problem> {
         loop {
@@ -262,7 +282,9 @@ impl<'text> Document<'text> {
 
     /// The character that a reference in a text stands for.
     fn referenced(&self, reference: &BytesRef<'text>) -> Result<Cow<'text, str>, Problem> {
-        if let Ok(Some(character)) = reference.resolve_char_ref() {
+        if let Ok(Some(character)) = reference.resolve_char_ref()
+            && is_character(character)
+        {
             return Ok(character.to_string().into());
         }
         let name = self.part(reference);
@@ -284,6 +306,14 @@ impl<'text> Document<'text> {
     fn broken(&self, error: &quick_xml::Error) -> Problem {
         let at = usize::try_from(self.reader.error_position()).unwrap_or_default();
         Problem::malformed(shown(error), Span { start: at, end: at })
+    }
+}
+
+/// Whether a document can have a character, also one that is referred to by its number.
+fn is_character(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' => true,
+        other => other >= ' ' && !matches!(other, '\u{fffe}' | '\u{ffff}'),
     }
 }
 

@@ -306,6 +306,28 @@ fn errors_have_their_places() {
             "pump.xml:3:17: error[PK0002]: ill-formed document: expected `</Models>`, but `</Model>` was found",
         ),
         (
+            findings("<UANodeSet xmlns='http://acme.example/'/>"),
+            "pump.xml:1:2: error[PK0018]: `UANodeSet` is in the namespace `http://acme.example/`, and that of NodeSet \
+             files is `http://opcfoundation.org/UA/2011/03/UANodeSet.xsd`",
+        ),
+        (
+            findings("<UANodeSet/>"),
+            "pump.xml:1:2: error[PK0018]: `UANodeSet` has no namespace, and that of NodeSet files is \
+             `http://opcfoundation.org/UA/2011/03/UANodeSet.xsd`",
+        ),
+        (
+            with("<Extensions>\u{1}</Extensions>"),
+            "pump.xml:3:13: error[PK0002]: U+0001 is not a character of XML",
+        ),
+        (
+            with("<Extensions>&#0;</Extensions>"),
+            "pump.xml:3:17: error[PK0002]: the entity `#0` is not defined",
+        ),
+        (
+            findings(" <?xml version='1.0'?><UANodeSet/>"),
+            "pump.xml:1:1: error[PK0002]: there is something before the XML declaration",
+        ),
+        (
             findings("<!DOCTYPE a [<!ENTITY a 'b'>]><UANodeSet/>"),
             "pump.xml:1:31: error[PK0002]: a document type definition is not allowed",
         ),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{PackageName, RegistryName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
 use pkgres_resolver::{Resolution, ResolvedOwner};
 
 use super::RegistrySet;
@@ -25,9 +25,9 @@ pub struct NewerElsewhere {
 }
 
 impl RegistrySet {
-    /// The newest release of each chosen package that another registry has and that is newer than the chosen one. Yanked
-    /// releases do not count, nor do prereleases unless one was chosen. Registries that a package is not bound to are
-    /// not asked.
+    /// For each chosen package, the newest release of another registry, if it is newer than the chosen one and than all
+    /// that the registry of the chosen one has. Yanked releases do not count, nor do prereleases unless one was chosen.
+    /// Registries that a package is not bound to are not asked.
     ///
     /// # Errors
     ///
@@ -65,17 +65,26 @@ impl RegistrySet {
                 let least = newer.get(&chosen.name).map(|newer| &newer.version);
                 let least = least.unwrap_or(&chosen.version);
                 let specs = specs.get(&chosen.name).map_or(&[][..], Vec::as_slice);
-                let versions = records.iter().flatten().filter_map(|record| {
-                    let version = &record.version;
-                    let is_candidate = !record.yanked
-                        && (!version.is_prerelease() || chosen.version.is_prerelease());
-                    let fits = specs.iter().all(|spec| spec.matches(version));
-                    (is_candidate && fits && version > least).then_some(version)
-                });
-                if let Some(version) = versions.max() {
+                let newest = |records: &[IndexRecord]| {
+                    let candidates = records.iter().filter(|record| {
+                        let version = &record.version;
+                        let is_asked_for =
+                            !version.is_prerelease() || chosen.version.is_prerelease();
+                        let fits = specs.iter().all(|spec| spec.matches(version));
+                        !record.yanked && is_asked_for && fits
+                    });
+                    candidates.map(|record| record.version.clone()).max()
+                };
+                let version = newest(&records.unwrap_or_default());
+                let Some(version) = version.filter(|version| version > least) else {
+                    continue;
+                };
+                // If the preferred registry has newer ones, too, it is not the reason.
+                let own = newest(&self.records_in(used, &chosen.name)?);
+                if own.is_none_or(|own| version > own) {
                     let found = NewerElsewhere {
                         package: chosen.name.clone(),
-                        version: version.clone(),
+                        version,
                         registry: registry.name().clone(),
                         used: used.clone(),
                     };
@@ -84,5 +93,19 @@ impl RegistrySet {
             }
         }
         Ok(newer.into_values().collect())
+    }
+
+    /// The records of a package in a registry.
+    fn records_in(
+        &self,
+        registry: &RegistryName,
+        package: &PackageName,
+    ) -> Result<Vec<IndexRecord>, RegistryError> {
+        let mut registries = self.registries.iter();
+        let Some(registry) = registries.find(|one| one.name() == registry) else {
+            return Ok(Vec::new());
+        };
+        let found = records_of(registry.as_ref(), std::slice::from_ref(package))?;
+        Ok(found.into_iter().flatten().flatten().collect())
     }
 }

@@ -289,6 +289,7 @@ impl<'text> NodeSetReader<'text> {
 
     /// Reads the document. The error is the one that ends it.
     fn read(&mut self) -> Result<(), Problem> {
+        self.document.check_characters()?;
         let root = self.document.root()?;
         self.check_root(root)?;
         let mut rest = self.document.children(root);
@@ -319,11 +320,21 @@ impl<'text> NodeSetReader<'text> {
         };
         let [namespace] = self.document.attributes(root, [&declaration])?;
         let namespace = namespace.map(|value| self.document.unescaped(value));
-        if local != ROOT || namespace.transpose()?.as_deref() != Some(NODE_SET_NAMESPACE) {
-            let message = format!(
-                "`{}` is not the root element of a NodeSet file, which is `{ROOT}` of {NODE_SET_NAMESPACE}",
-                Escaped::shortened(root.name)
-            );
+        let namespace = namespace.transpose()?;
+        if local != ROOT || namespace.as_deref() != Some(NODE_SET_NAMESPACE) {
+            let message = match namespace {
+                Some(other) if local == ROOT => format!(
+                    "`{ROOT}` is in the namespace `{}`, and that of NodeSet files is `{NODE_SET_NAMESPACE}`",
+                    Escaped::shortened(&other)
+                ),
+                None if local == ROOT => format!(
+                    "`{ROOT}` has no namespace, and that of NodeSet files is `{NODE_SET_NAMESPACE}`"
+                ),
+                _ => format!(
+                    "`{}` is not the root element of a NodeSet file, which is `{ROOT}` of {NODE_SET_NAMESPACE}",
+                    Escaped::shortened(root.name)
+                ),
+            };
             return Err(Problem {
                 code: Code::Format,
                 message,

@@ -186,6 +186,39 @@ fn a_dry_run_does_not_promise_what_the_machine_refuses() {
     }
 }
 
+/// Only what may change the folder is waited for.
+#[test]
+fn a_dry_run_does_not_promise_a_file_below_a_file_behind_something_else() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    std::fs::write(root.path().join("plain"), "").expect("the root is there");
+    let state_of = |first: &'static str, before: Box<dyn Fn(&mut GraphBuilder)>| {
+        let graph = with(|builder| {
+            before(builder);
+            builder.add(id("file:/plain/c"), File::new("/plain/c"), default());
+            builder.order(id(first), id("file:/plain/c"));
+        });
+        let run = run(root.path(), graph, true);
+        let mut states = run.states.iter();
+        let file = states.find(|state| state.starts_with("file:/plain/c"));
+        file.expect("it is in the graph").clone()
+    };
+    let other = state_of(
+        "directory:/other",
+        Box::new(|builder| {
+            let other = Directory::new("/other");
+            builder.add(id("directory:/other"), other, default());
+        }),
+    );
+    assert!(other.contains("Failed(\"cannot write in /plain"), "{other}");
+    let removed = state_of(
+        "file:/plain",
+        Box::new(|builder| {
+            builder.add(id("file:/plain"), File::new("/plain").absent(), default());
+        }),
+    );
+    assert!(removed.contains("Pending("), "{removed}");
+}
+
 /// Only what makes the very folder is waited for.
 #[test]
 fn a_dry_run_does_not_promise_a_file_in_a_folder_that_nothing_makes() {

@@ -148,6 +148,10 @@ impl Resource for Directory {
         self.path == folder || self.has_parents && self.path.starts_with(folder)
     }
 
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        folder.starts_with(&self.path) || self.may_make_folder(folder)
+    }
+
     fn presence(&self) -> Presence {
         match self.absence {
             Absence::No => Presence::Present,

@@ -213,6 +213,10 @@ impl Resource for File {
         self.has_parents && self.path.starts_with(folder)
     }
 
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        folder.starts_with(&self.path) || self.may_make_folder(folder)
+    }
+
     fn is_plain_file(&self) -> bool {
         !self.is_absent
     }

@@ -111,6 +111,10 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
         self.resource.may_make_folder(folder)
     }
 
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        self.resource.may_open_folder(folder)
+    }
+
     fn is_plain_file(&self) -> bool {
         self.resource.is_plain_file()
     }

@@ -89,6 +89,10 @@ impl Resource for Link {
         leads_there || self.has_parents && self.path.starts_with(folder)
     }
 
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        folder.starts_with(&self.path) || self.may_make_folder(folder)
+    }
+
     fn presence(&self) -> Presence {
         Presence::unless(self.target.is_none())
     }

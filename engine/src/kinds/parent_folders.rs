@@ -13,7 +13,13 @@ const MODE: u32 = 0o755;
 /// Checks that something can be made at a path, where nothing is yet.
 pub(super) fn check_place(probe: &dyn Probe, path: &Path) -> Result<(), ResourceError> {
     let folder = path.parent().unwrap_or(path);
-    Ok(probe.check_writable(folder)?)
+    probe.check_writable(folder).map_err(|source| match source {
+        TargetError::File(_) | TargetError::Unsupported(_) => ResourceError::NotWritable {
+            folder: folder.to_owned(),
+            source,
+        },
+        other => other.into(),
+    })
 }
 
 /// The error that the folder around a path is missing, if it is; otherwise `error`.

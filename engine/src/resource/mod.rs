@@ -193,6 +193,14 @@ pub enum ResourceError {
     /// The folder around what is to be made does not exist.
     #[error("the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`, or say `after` what makes it", folder = .0.display())]
     MissingFolder(PathBuf),
+    /// The folder in which something has to be changed cannot be written.
+    #[error("{source}")]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// The error.
+        source: TargetError,
+    },
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),
@@ -350,6 +358,12 @@ pub trait Resource: Send + Sync {
 
     /// Whether its change may make a folder. By default, it may.
     fn may_make_folder(&self, folder: &Path) -> bool {
+        let _ = folder;
+        true
+    }
+
+    /// Whether its change may make it possible to write in a folder. By default, it may.
+    fn may_open_folder(&self, folder: &Path) -> bool {
         let _ = folder;
         true
     }

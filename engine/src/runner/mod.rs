@@ -446,6 +446,10 @@ impl Runner {
                 let resource = &self.graph.nodes()[*before].resource;
                 resource.may_make_folder(folder)
             }
+            ResourceError::NotWritable { folder, .. } => {
+                let resource = &self.graph.nodes()[*before].resource;
+                resource.may_open_folder(folder)
+            }
             _ => true,
         })
     }

@@ -76,6 +76,10 @@ impl Resource for Prepared {
         self.resource.may_make_folder(folder)
     }
 
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        self.resource.may_open_folder(folder)
+    }
+
     fn is_plain_file(&self) -> bool {
         self.resource.is_plain_file()
     }

@@ -670,3 +670,47 @@ fn a_lock_that_any_user_can_take_stops_no_run() {
         .mode();
     assert_eq!(mode & 0o777, 0o700);
 }
+
+/// The hints of the error can be followed.
+#[test]
+fn what_was_kept_and_is_lost_can_be_given_up() {
+    let folder = folder();
+    let at = |path: &str| folder.path().join(path);
+    let resources = |text: &str| {
+        write(&at("web/r.yaml"), text);
+        let locked = pkgres(folder.path()).args(["lock", "web"]).status();
+        assert!(locked.expect("the program starts").success());
+    };
+    let apply = || {
+        let mut apply = pkgres(folder.path());
+        apply.args(["apply"]).args(WEB);
+        apply.output().expect("the program starts")
+    };
+    write(&at("root/web.conf"), "before\n");
+    resources("Package:\n- file: /web.conf\n  content: x\n  meta: {reverse: true}\n");
+    assert_eq!(apply().status.code(), Some(0));
+    let kept = "root/var/lib/pkgres/state/org.example.Web/contents";
+    let mut contents = std::fs::read_dir(at(kept)).expect("there is a state");
+    let content = contents.next().expect("it is kept").expect("it is ours");
+    let remove = |path: &Path| {
+        let removed = Command::new("rm").arg(path).status();
+        assert!(removed.expect("rm starts").success());
+    };
+    remove(&content.path());
+
+    resources("Package: []\n");
+    let failed = apply();
+    assert_eq!(failed.status.code(), Some(7));
+    let stderr = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(
+        stderr.contains("what `file:/web.conf` had before it was changed is lost"),
+        "{stderr}"
+    );
+    let record = stderr.split("hint: or remove ").nth(1);
+    let record = record.and_then(|hint| hint.split(" there").next());
+    let record = format!("root{}", record.expect("the hint names the record"));
+    remove(&at(&record));
+    assert_eq!(apply().status.code(), Some(0));
+    let left = std::fs::read_to_string(at("root/web.conf"));
+    assert_eq!(left.ok().as_deref(), Some("x"));
+}

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use pkgres_manifest::ResourceId;
+
 use crate::target::TargetError;
 
 /// Why the state of a machine cannot be read or written.
@@ -25,6 +27,16 @@ pub enum StateError {
         path: PathBuf,
         /// What is wrong.
         reason: String,
+    },
+    /// What was kept of a resource, to be restored, is gone or damaged.
+    #[error("what `{resource}` had before it was changed is lost: {} is gone or damaged", .content.display())]
+    Lost {
+        /// The resource.
+        resource: Box<ResourceId>,
+        /// The file that was kept.
+        content: PathBuf,
+        /// The file that says what to restore. Without it, the resource stays as it is.
+        record: PathBuf,
     },
     /// A file has a version that this program does not know.
     #[error("{} has version {version} of the state, and this program knows version 1", .path.display())]

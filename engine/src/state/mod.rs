@@ -320,9 +320,10 @@ impl AppliedState {
             for digest in &record.contents {
                 let is_whole = self.location.is_content_whole(probe, digest);
                 if !is_whole.map_err(|source| self.location.failed(source))? {
-                    return Err(StateError::Damaged {
-                        path: self.location.contents().join(digest),
-                        reason: format!("it was kept for `{}`", record.resource),
+                    return Err(StateError::Lost {
+                        resource: Box::new(record.resource.clone()),
+                        content: self.location.contents().join(digest),
+                        record: self.location.record(&record.resource),
                     });
                 }
             }

@@ -91,7 +91,8 @@ impl StateLocation {
         self.of_application().join("before")
     }
 
-    fn record(&self, id: &ResourceId) -> PathBuf {
+    /// The file with the record of a resource.
+    pub(super) fn record(&self, id: &ResourceId) -> PathBuf {
         let id = format!("{}:{}", id.kind(), id.name());
         self.before().join(file_name(&id, ".json"))
     }

@@ -376,7 +376,9 @@ fn damaged_and_newer_states_are_errors() {
         .begin(&*root.machine, Graph::default())
         .expect_err("the content is damaged");
     assert!(
-        error.to_string().ends_with("it was kept for `file:/motd`"),
+        error
+            .to_string()
+            .starts_with("what `file:/motd` had before it was changed is lost: "),
         "{error}"
     );
     assert_eq!(
@@ -384,6 +386,17 @@ fn damaged_and_newer_states_are_errors() {
         Some("one\n"),
         "nothing was changed"
     );
+    // As the error says, it stays as it is without the record.
+    let StateError::Lost {
+        record, content, ..
+    } = error
+    else {
+        panic!("{error}");
+    };
+    std::fs::remove_file(root.path(&content.display().to_string())).expect("it is there");
+    std::fs::remove_file(root.path(&record.display().to_string())).expect("it is there");
+    root.apply(Graph::default());
+    assert_eq!(root.text("/motd").as_deref(), Some("one\n"));
 }
 
 #[test]

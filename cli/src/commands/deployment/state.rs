@@ -186,6 +186,14 @@ fn failure(error: &StateError) -> Failure {
         StateError::Target { .. } => finding.hint(
             "run it as the user of earlier runs, or name another folder of the machine with `--state`",
         ),
+        StateError::Lost {
+            resource, record, ..
+        } => finding
+            .hint("restore this file of the machine from a backup")
+            .hint(format!(
+                "or remove {} there: `{resource}` then stays as it is now",
+                record.display()
+            )),
         StateError::Version { .. } => {
             finding.hint("use the version of pkgres that wrote it, or a newer one")
         }

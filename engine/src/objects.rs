@@ -234,7 +234,7 @@ pub(crate) fn release_of<'packages>(
         ([release], _, _) => Ok(Some(release)),
         ([], [(name, locked), ..], Some(version)) => Err(error(
             format!("the object is pinned to {name} {version}, and the lockfile has {locked}"),
-            "`pkgres pin` writes versions into a model",
+            "remove the version from the header of the object, which is then of the locked version",
         )),
         ([], _, _) if is_of_core(packages, class) => Ok(None),
         ([], _, _) => {
@@ -256,7 +256,10 @@ pub(crate) fn release_of<'packages>(
                 .collect();
             Err(error(
                 format!("several releases define the class: {}", names.join(", ")),
-                "`pkgres pin` writes package and version into a model",
+                &format!(
+                    "`pkgres pin {} --registry REGISTRY --in-place` writes package and version into the model",
+                    Escaped::shortened(object.location.source().name())
+                ),
             ))
         }
     }

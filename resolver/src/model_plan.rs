@@ -365,7 +365,7 @@ impl ModelPlan {
                 error
                     .hint("`--fallback --allow-older` takes an older one of the same major version")
             } else {
-                error
+                error.hint("remove the version from the header of the object, and pin it again")
             },
         )
     }

@@ -329,7 +329,7 @@ fn mistakes_have_places() {
         "Package: []",
         Some("{'?': {id: web, type: a.Web.Web, package: a.Web, version: 1.0.0}}"),
         &[
-            "model.yaml:1:23: error[PK0060]: the object is pinned to a.Web 1.0.0, and the lockfile has 1.2.0; hint: `pkgres pin` writes versions into a model",
+            "model.yaml:1:23: error[PK0060]: the object is pinned to a.Web 1.0.0, and the lockfile has 1.2.0; hint: remove the version from the header of the object, which is then of the locked version",
         ],
     );
 }

@@ -110,6 +110,7 @@ impl MachineRun<'_> {
             ControlFlow::Break(result) => return Ok(result),
         };
         let begun = self.begin_state(state, &target)?;
+        self.prepared.note_if_empty(&begun.gone, output);
         let options = self.drive_options(&begun, deadline);
         let final_validation = FinalValidation {
             validations: self.validations,

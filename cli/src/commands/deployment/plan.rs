@@ -62,6 +62,7 @@ fn plan_machine(
     let target = open_target(machine, &args.deployment)?;
     let state = read_state(prepared.state.clone(), &*target)?;
     let (graph, gone) = plan_reversals(&state, &prepared.graph);
+    prepared.note_if_empty(&gone, output);
     let overlay = args.diff.then(|| open_overlay(&machine.location));
     let overlay = overlay.transpose()?;
     let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;

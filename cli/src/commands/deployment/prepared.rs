@@ -14,6 +14,7 @@ use pkgres_manifest::ResourceId;
 use super::collections_kind::{CollectionSource, with_collections};
 use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
+use super::state::Gone;
 use super::validations::Validations;
 use crate::args::DeploymentArgs;
 use crate::bound_release::BoundRelease;
@@ -37,11 +38,20 @@ pub(super) struct Prepared {
     resources: BTreeMap<ResourceId, DeployedResource>,
     /// The resources that are never changed.
     only_checked: BTreeSet<ResourceId>,
+    /// Whether the packages have no resources.
+    is_empty: bool,
     pub(super) packages: BoundPackages,
     files: Arc<ReleaseFiles>,
 }
 
 impl Prepared {
+    /// Says so if there is nothing to do on a machine: neither resources nor reversals of earlier ones.
+    pub(super) fn note_if_empty(&self, gone: &Gone, output: &mut Output) {
+        if self.is_empty && gone.reversed.is_empty() {
+            output.note("The packages have no resources");
+        }
+    }
+
     /// Reads what is deployed on each machine. Machines with the same model share it.
     pub(super) fn for_each(
         machines: &Machines,
@@ -116,9 +126,8 @@ impl Prepared {
             output.note(&format!(
                 "Left out: {resources} of classes, as no model says which objects there are (`--model`)"
             ));
-        } else if deployment.resources().is_empty() {
-            output.note("The packages have no resources");
         }
+        let is_empty = left_out == 0 && deployment.resources().is_empty();
         let resources = deployment.resources().iter().cloned();
         let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));
         let only_checked = graph.nodes().iter().filter(|node| node.meta.noop);
@@ -126,6 +135,7 @@ impl Prepared {
         Ok(Self {
             graph,
             only_checked,
+            is_empty,
             state: StateLocation::new(application).in_folder(&args.state),
             resources: resources.collect(),
             packages: bound.packages,

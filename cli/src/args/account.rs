@@ -142,6 +142,10 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scopes())]
     pub(crate) scopes: Vec<String>,
 
+    /// Whose token it is, instead of yours; needs a token with the scope `admin`
+    #[arg(long, value_name = "OWNER")]
+    pub(crate) owner: Option<String>,
+
     /// A package, or a namespace such as `org.acme.*`, to which the token is limited; can be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,

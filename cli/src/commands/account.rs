@@ -211,6 +211,7 @@ fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) 
         .map_err(|reason| Failure::usage(format!("--expires: {reason}")))?;
     let request = TokenRequest {
         scopes: args.scopes.clone(),
+        owner: args.owner.clone(),
         names: args.names.clone(),
         note: args.note.clone(),
         expires: expires.map(|time| {

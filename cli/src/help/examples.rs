@@ -413,10 +413,16 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "token create",
-        &[(
-            "pkgres token create --scope publish --name 'org.example.*' --expires '30 days'",
-            "for a job that publishes",
-        )],
+        &[
+            (
+                "pkgres token create --scope publish --name 'org.example.*' --expires '30 days'",
+                "for a job that publishes",
+            ),
+            (
+                "pkgres token create --scope read --scope publish --owner ann",
+                "as administrator, for another person",
+            ),
+        ],
     ),
     (
         "token list",

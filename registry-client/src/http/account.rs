@@ -67,6 +67,8 @@ pub struct TokenDescription {
 pub struct TokenRequest {
     /// The scopes that it permits; at least one.
     pub scopes: Vec<String>,
+    /// Its owner; `None` for that of the creating token, which needs the scope `admin` to name another one.
+    pub owner: Option<String>,
     /// The names and namespaces that it is limited to; empty for those of the creating token.
     pub names: Vec<String>,
     /// A note that the list of tokens shows.
@@ -133,6 +135,9 @@ impl HttpRegistry {
             description: TokenDescription,
         }
         let mut body = json!({"scopes": new.scopes, "names": new.names, "note": new.note});
+        if let Some(owner) = &new.owner {
+            body["owner"] = json!(owner);
+        }
         if let Some(expires) = &new.expires {
             body["expires"] = json!(expires);
         }

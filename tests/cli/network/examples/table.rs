@@ -253,6 +253,8 @@ pub(super) const SET_UPS: &[SetUp] = &[
                 .then("! pkgres owner list org.example.Web | grep -q ann"),
             Example::of("pkgres token create --scope publish --name 'org.example.*' --expires '30 days'")
                 .then("pkgres token list | grep -q 'org.example'"),
+            Example::of("pkgres token create --scope read --scope publish --owner ann")
+                .then("pkgres token list | grep -q 'ann  publish, read'"),
             Example::of("pkgres token list").shows("admin"),
             Example::of("pkgres token revoke 0d2f5f4c-6f0e-4a5e-9c3b-1f2a3b4c5d6e")
                 .after("pkgres token create --scope publish > token && TOKEN_ID=$(pkgres token list | grep publish | grep -o '[0-9a-f-]\\{36\\}' | head -n 1)")

@@ -1,4 +1,4 @@
-//! Maps cache files into memory, so that only the parts that are used are read.
+//! Maps cache files into memory: no copy of them is made, and processes share what the system has in memory anyway.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -57,7 +57,7 @@ pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
     let mut options = memmap2::MmapOptions::new();
-    // All of a cache file is read at once, to check it for damage.
+    // All of a cache file is looked at right away, to check it for damage.
     options.populate();
     // SAFETY: the memory is only read, and belongs to the map as long as it lives. It is sound as
     // long as no process changes the file meanwhile. Files of a cache are only ever replaced by others

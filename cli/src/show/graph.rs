@@ -8,7 +8,7 @@ use pkgres_registry_client::ClassNode;
 use pkgres_resolver::{Conflict, ReasonKind, Resolution, ResolvedOwner};
 use serde_json::{Value, json};
 
-use super::drawing_order::drawing_order;
+use super::drawable_graphs::drawing_order;
 use super::picture::{Picture, PictureEdge, PictureLine, PictureNode, PictureNodeKind, png};
 
 /// A graph of packages and classes. Its nodes and edges are sorted, so that its output is always the same.

@@ -6,7 +6,7 @@ mod colors;
 mod conflict;
 mod conflict_json;
 mod diagnostic;
-mod drawing_order;
+mod drawable_graphs;
 mod graph;
 mod line_breaks;
 mod lock_diff;

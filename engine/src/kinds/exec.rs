@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Properties, PropertyErrors, PropertyValue, ResourceDescription};
 
+use super::command_prerequisites::{program_wishes, require_startable};
 use super::path_text;
-use super::program_checks::{program_wishes, require_startable};
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, ValueType,
     Values, Watching, Wish,

@@ -1,6 +1,6 @@
 //! Changes that run programs of the machine, such as `useradd`, one after another.
 
-use super::program_checks::require_startable;
+use super::command_prerequisites::require_startable;
 use crate::resource::{Change, Difference, ResourceError};
 use crate::target::{Command, Probe, Target, TargetError};
 

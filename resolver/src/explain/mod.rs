@@ -37,6 +37,7 @@
 mod conflict;
 mod deletion_order;
 mod effort;
+mod goal_reasons;
 mod hints;
 mod located_classes;
 mod minimize;

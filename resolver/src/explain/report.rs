@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
+use super::goal_reasons::goal_reason;
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
 use super::missing_classes::{extends_reasons, own_cycle_reason};
-use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
+use super::requirements::{Spellings, object_requirements, requirements};
 use super::summary::{Contradiction, Summary, unsatisfiable_packages};
 use super::violations::ViolationGroups;
 use super::{Conflict, Reason, ReasonKind, SingleRepair, reason_order};

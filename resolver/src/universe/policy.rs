@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::CompiledIndex;
@@ -115,11 +115,20 @@ impl Policy {
         versions.map_or(&[], Vec::as_slice)
     }
 
-    /// Records which releases were published after the cut-off date.
-    pub(super) fn record_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
+    /// Records which releases of a source were published after the cut-off date. Roots, which have no source, and what
+    /// the host provides may be newer: they are there already.
+    pub(super) fn record_too_new(
+        &mut self,
+        name: &PackageName,
+        source: Option<&ReleaseSource>,
+        records: &[IndexRecord],
+    ) {
         let Some(cutoff) = self.exclude_newer else {
             return;
         };
+        if matches!(source, None | Some(ReleaseSource::Host)) {
+            return;
+        }
         let too_new: FxHashSet<Version> = records
             .iter()
             .filter(|record| !record.is_published_before(cutoff))

@@ -5,9 +5,9 @@
 //! requirements on one target that allow the same releases, these form a group. The set of its
 //! owners is stored with the allowed set, unless the sets are too large for the number of members.
 
-mod any_class;
 mod classes;
 mod interfaces;
+mod wildcard_classes;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,7 +27,7 @@ use classes::classes;
 
 /// Compiles records.
 pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    let expanded = any_class::expanded(&records);
+    let expanded = wildcard_classes::expanded(&records);
     let records = expanded
         .as_ref()
         .map_or(records, |all| all.iter().collect());

@@ -182,10 +182,7 @@ impl Catalog {
             return;
         }
         let name = self.name(package).clone();
-        // A root is there, and so is what the host provides, whenever it was published.
-        if !matches!(source, None | Some(ReleaseSource::Host)) {
-            self.policy.record_too_new(&name, records);
-        }
+        self.policy.record_too_new(&name, source.as_ref(), records);
         let index = Arc::new(CompiledIndex::compile(records));
         let number = index.find(name.as_str()).expect("the records are of it");
         let loaded = self.indexes.add(source, index);

@@ -1,4 +1,4 @@
-//! The order in which to lay out a graph, and which graphs are too large for that.
+//! Which graphs are too large to be drawn, and the order in which to lay out the others.
 //!
 //! For each edge that it adds, the layout library looks for a cycle along every path of the graph, and the number of
 //! paths can be exponential. If the edges of a node come before those of its targets, it sees at once that there is no

@@ -12,9 +12,9 @@ use pkgres_files::{
 };
 use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
+use super::artifact_state::ArtifactState;
 use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
-use super::readiness::ArtifactState;
 use super::{add_to_catalog, storage_identity};
 use crate::blobs::{Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{self, Database};

@@ -5,6 +5,7 @@
 
 mod access_checks;
 mod add_to_catalog;
+mod artifact_state;
 mod backend;
 mod catalog;
 mod collections;

@@ -24,7 +24,7 @@ pub enum Capability {
     NotImplemented,
     /// The interface does not list the platform as one that supports the function.
     NotSupported,
-    /// The function makes no sense on the platform: a call returns the [default](super::ReturnSchema::default).
+    /// The function does not apply on the platform: a call returns the [default](super::ReturnSchema::default).
     NotApplicable,
     /// Some call that the interface allows is wrong.
     SignatureMismatch(Vec<SignatureDifference>),
@@ -105,7 +105,7 @@ impl FunctionConformance<'_> {
         let not_applicable = not_applicable == Some(true);
         if self.is_contradictory(facts) {
             let reason = "the interface says both that the platform supports the function and that it \
-                          makes no sense there";
+                          does not apply there";
             return Some(Capability::Conflict(reason.to_owned()));
         }
         Some(match (self.is_present(), not_applicable) {
@@ -183,7 +183,7 @@ impl FunctionConformance<'_> {
         } else {
             cases.push((ConformanceStatus::NotImplemented, None));
         }
-        // If the class has the function, every platform on which it makes no sense is a conflict.
+        // If the class has the function, every platform on which it does not apply is a conflict.
         if let [(first, _), (second, _), ..] = cases.as_slice()
             && first == second
         {

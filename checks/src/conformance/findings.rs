@@ -62,7 +62,7 @@ pub(crate) fn check_interfaces(package: &Package) -> Vec<Diagnostic> {
 }
 
 /// Returns what is wrong with an interface by itself: schemas of returned values that are none, and functions without a
-/// valid value for platforms on which they make no sense.
+/// valid value for platforms on which they do not apply.
 pub fn check_interface(interface: &Interface) -> Vec<Diagnostic> {
     let problem = |function: &InterfaceFunction| {
         let schema = match ReturnSchema::of(function) {
@@ -275,7 +275,7 @@ fn finding(
             (Code::NotImplemented, message)
         }
         Capability::NotApplicable => {
-            let message = format!("`{name}` of `{of}` makes no sense for `{class_name}`{on}");
+            let message = format!("`{name}` of `{of}` does not apply to `{class_name}`{on}");
             (Code::NotImplemented, message)
         }
         Capability::SignatureMismatch(differences) => {

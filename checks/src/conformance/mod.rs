@@ -3,7 +3,7 @@
 //! # Problem
 //!
 //! A caller who knows an interface wants to call its functions on every class that implements it, always in the same
-//! way. Classes lack functions, have others, or have them with other arguments; some functions make no sense on some
+//! way. Classes lack functions, have others, or have them with other arguments; some functions do not apply on some
 //! platforms.
 //!
 //! # Idea

@@ -72,7 +72,7 @@ impl ReturnSchema {
                 ))
             } else {
                 let message = format!(
-                    "`{name}` makes no sense on some platforms, and no value can be derived from its `Returns`"
+                    "`{name}` does not apply on some platforms, and no value can be derived from its `Returns`"
                 );
                 let hint = "add a `default` to the schema, which calls return there";
                 Box::new(error(message).hint(hint))
@@ -86,7 +86,7 @@ impl ReturnSchema {
         self.has_own_default
     }
 
-    /// The value that a call returns where the function makes no sense: the `default` of the schema, or else the
+    /// The value that a call returns where the function does not apply: the `default` of the schema, or else the
     /// smallest value that it allows.
     ///
     /// # Errors

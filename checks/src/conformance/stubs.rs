@@ -128,7 +128,7 @@ pub enum CallWarning {
 pub struct Answer {
     /// The returned value.
     pub value: Value,
-    /// Whether nothing was called, because the function makes no sense on the platform.
+    /// Whether nothing was called, because the function does not apply on the platform.
     pub is_default: bool,
     /// Warnings for the caller.
     pub warnings: Vec<CallWarning>,
@@ -144,7 +144,7 @@ struct Stub {
 }
 
 impl Stub {
-    /// The value that a call returns where the function makes no sense.
+    /// The value that a call returns where the function does not apply.
     fn default(&self) -> Result<Value, Box<Diagnostic>> {
         match self.returns.as_ref().map_err(Clone::clone)? {
             Some(returns) => returns

@@ -249,8 +249,8 @@ codes! {
     /// A class has a public method that none of its interfaces has, or that one of them will remove. Callers who
     /// rely on the interface should not call it.
     DeprecatedFunction = 103, "a function is deprecated";
-    /// A class has a function on a platform where it makes no sense according to the interface, or the interface
-    /// says of one platform both that it supports the function and that the function makes no sense there.
+    /// A class has a function on a platform where it does not apply according to the interface, or the interface
+    /// says of one platform both that it supports the function and that the function does not apply there.
     InterfaceConflict = 104, "an interface and a class contradict each other";
     /// A resources file is wrong: it has an unknown key, a resource without a kind and a name, the same resource
     /// twice, an edge that names no resource, a property that the kind does not have, or a class that the package

@@ -67,7 +67,7 @@ pub struct InterfaceFunction {
     pub returns: Option<Located<String>>,
     /// The platforms that support the function; all if absent.
     pub supported: Option<FactMatch>,
-    /// The platforms on which the function makes no sense: a call returns its default.
+    /// The platforms on which the function does not apply: a call returns its default.
     pub not_applicable: Option<FactMatch>,
     /// Since when the function should not be used any more, and what replaces it.
     pub deprecated: Option<Deprecation>,

@@ -33,9 +33,9 @@ statuses! {
     NotImplemented = "not-implemented",
     /// The class does not have the function, and the interface does not list the platform as one that supports it.
     NotSupported = "not-supported",
-    /// The function makes no sense on the platform, and a call returns its default.
+    /// The function does not apply on the platform, and a call returns its default.
     NotApplicable = "not-applicable",
-    /// The interface says two things about the platform, or the class has a function that makes no sense on it.
+    /// The interface says two things about the platform, or the class has a function that does not apply on it.
     Conflict = "conflict",
 }
 

@@ -251,7 +251,7 @@ pub fn interface_schema() -> Value {
                             "type": ["object", "boolean", "null"],
                         },
                         "Supported": platforms("The platforms that support the function, by their facts; all if it is left out."),
-                        "NotApplicable": platforms("The platforms on which the function makes no sense, by their facts. A call returns the default of `Returns`."),
+                        "NotApplicable": platforms("The platforms on which the function does not apply, by their facts. A call returns the default of `Returns`."),
                         "Deprecated": {
                             "description": "Announces that the function will be removed.",
                             "type": ["object", "boolean", "null"],

@@ -98,7 +98,7 @@ fn what_makes_no_sense_returns_its_default() {
         ];
         for (function, default) in defaults {
             let (result, has_run) = call(function, json!(1));
-            let answer = result.expect("it makes no sense");
+            let answer = result.expect("it does not apply");
             assert_eq!(answer.value, default);
             assert!(answer.is_default && answer.warnings.is_empty() && !has_run);
         }

@@ -108,7 +108,7 @@ fn show(
     if answer.is_default {
         let function = Escaped::shortened(called.function);
         output.note(&format!(
-            "`{function}` makes no sense on this platform: this is the default of its interface"
+            "`{function}` does not apply on this platform: this is the default of its interface"
         ));
     }
     output.findings(&warnings);

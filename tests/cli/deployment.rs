@@ -681,11 +681,12 @@ fn what_was_kept_and_is_lost_can_be_given_up() {
         let locked = pkgres(folder.path()).args(["lock", "web"]).status();
         assert!(locked.expect("the program starts").success());
     };
-    let apply = || {
-        let mut apply = pkgres(folder.path());
-        apply.args(["apply"]).args(WEB);
-        apply.output().expect("the program starts")
+    let run = |command: &[&str]| {
+        let mut run = pkgres(folder.path());
+        run.args(command).args(WEB);
+        run.output().expect("the program starts")
     };
+    let apply = || run(&["apply"]);
     write(&at("root/web.conf"), "before\n");
     resources("Package:\n- file: /web.conf\n  content: x\n  meta: {reverse: true}\n");
     assert_eq!(apply().status.code(), Some(0));
@@ -696,16 +697,23 @@ fn what_was_kept_and_is_lost_can_be_given_up() {
         let removed = Command::new("rm").arg(path).status();
         assert!(removed.expect("rm starts").success());
     };
-    remove(&content.path());
-
     resources("Package: []\n");
-    let failed = apply();
-    assert_eq!(failed.status.code(), Some(7));
-    let stderr = String::from_utf8_lossy(&failed.stderr).into_owned();
-    assert!(
-        stderr.contains("what `file:/web.conf` had before it was changed is lost"),
-        "{stderr}"
-    );
+    let failing = |command: &[&str]| {
+        let failed = run(command);
+        let stderr = String::from_utf8_lossy(&failed.stderr).into_owned();
+        assert_eq!(failed.status.code(), Some(7), "{stderr}");
+        assert!(
+            stderr.contains("what `file:/web.conf` had before it was changed is lost"),
+            "{stderr}"
+        );
+        stderr
+    };
+    write(&content.path(), "other\n");
+    failing(&["plan"]);
+    failing(&["apply", "--noop"]);
+    remove(&content.path());
+    failing(&["plan"]);
+    let stderr = failing(&["apply"]);
     let record = stderr.split("hint: or remove ").nth(1);
     let record = record.and_then(|hint| hint.split(" there").next());
     let record = format!("root{}", record.expect("the hint names the record"));

@@ -311,8 +311,12 @@ impl AppliedState {
         Ok(())
     }
 
-    /// Checks that the contents which are going to be restored are what was kept.
-    fn check_contents(&self, probe: &dyn Probe, graph: &Graph) -> Result<(), StateError> {
+    /// Checks that the contents which are restored if a graph is run are what was kept.
+    ///
+    /// # Errors
+    ///
+    /// One of them is lost, so [`begin`](Self::begin) would fail.
+    pub fn check_contents(&self, probe: &dyn Probe, graph: &Graph) -> Result<(), StateError> {
         let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
         let memory = self.memory();
         let gone = memory.records.values();

@@ -18,7 +18,7 @@ use super::metrics::MetricsFile;
 use super::observer::{FinalValidation, Mode, Observer, Validity, Watch};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
-use super::state::{Gone, RunState, lock_state, plan_reversals};
+use super::state::{Gone, RunState, lock_state, lost_content, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
@@ -158,6 +158,9 @@ impl MachineRun<'_> {
     fn begin_state(&self, state: Arc<AppliedState>, target: &Arc<dyn Target>) -> Result<Begun> {
         let graph = &self.prepared.graph;
         if self.args.noop {
+            if let Some(lost) = lost_content(&state, &**target, graph) {
+                return Err(lost);
+            }
             let (graph, gone) = plan_reversals(&state, graph);
             return Ok(Begun {
                 state: None,

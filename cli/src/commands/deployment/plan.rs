@@ -7,7 +7,7 @@ use super::machines::{Machine, MachineResult, Machines};
 use super::plan_diff::{Trial, open_overlay};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
-use super::state::{plan_reversals, read_state};
+use super::state::{lost_content, plan_reversals, read_state};
 use super::validations::Validations;
 use crate::args::{Format, PlanArgs};
 use crate::commands::graph::draw;
@@ -62,6 +62,7 @@ fn plan_machine(
     let target = open_target(machine, &args.deployment)?;
     let state = read_state(prepared.state.clone(), &*target)?;
     let (graph, gone) = plan_reversals(&state, &prepared.graph);
+    let lost = lost_content(&state, &*target, &prepared.graph);
     prepared.note_if_empty(&gone, output);
     let overlay = args.diff.then(|| open_overlay(&machine.location));
     let overlay = overlay.transpose()?;
@@ -121,7 +122,10 @@ fn plan_machine(
     }
     output.note(&report.plan_summary());
     gone.note(output);
-    let exit = if report.has_failed() {
+    if let Some(lost) = &lost {
+        output.findings(&lost.findings);
+    }
+    let exit = if report.has_failed() || lost.is_some() {
         Exit::Resource
     } else if report.is_invalid() {
         Exit::Invalid

@@ -179,6 +179,16 @@ impl RunState {
     }
 }
 
+/// The failure that a content which has to be restored is lost, if it is.
+pub(super) fn lost_content(
+    state: &AppliedState,
+    target: &dyn Target,
+    graph: &Graph,
+) -> Option<Failure> {
+    let checked = state.check_contents(target, graph);
+    checked.err().map(|error| failure(&error))
+}
+
 /// The failure to read or write the state of a machine.
 fn failure(error: &StateError) -> Failure {
     let finding = Diagnostic::error(Code::File, error.to_string());

@@ -214,6 +214,28 @@ fn ansible_accepts_and_imports_what_is_installed() {
     place.pkgres_does(&compare);
     place.does(&galaxy, &verify);
 
+    // Links are kept on machines, too.
+    place.write(
+        "site/manifest.yaml",
+        "FullName: acme.Site\nType: Application\nVersion: 1.0.0\nResources: r.yaml\n",
+    );
+    place.write(
+        "site/r.yaml",
+        "Package:\n- collections: /c\n  lockfile: ansible/pkgres.lock\n",
+    );
+    place.write("site/ansible/requirements.yml", "collections: [acme.web]\n");
+    place.write("root/etc/machine", "");
+    for arguments in [
+        &["lock", "site/ansible"][..],
+        &["lock", "site"],
+        &["apply", "site", "--target", "rootfs:root"],
+        &["plan", "site", "--target", "rootfs:root", "--exit-code"],
+    ] {
+        place.pkgres_does(&[arguments, &registry].concat());
+    }
+    let verify_root = verify.map(|word| if word == "installed" { "root/c" } else { word });
+    place.does(&galaxy, &verify_root);
+
     // Folders of sources can have links as well, and so can installed collections.
     for (registry, folder) in [
         ("dir:sources", "of-sources"),

@@ -356,7 +356,8 @@ mod tests {
     #[test]
     fn a_manifest_has_the_digest_of_the_list_of_files() {
         let text = br#"{"collection_info":{"namespace":"acme","name":"web","version":"1.2.0","dependencies":{"acme.net":">=1.0"},
-            "authors":["Ann","Bob"],"license":"MIT","tags":null,"description":"Pages","homepage":["x"]},
+            "authors":["Ann","Bob"],"license":"MIT","tags":null,"description":"Pages","homepage":["x"],
+            "repository":"https://me:secret@git.example/web.git"},
             "file_manifest_file":{"name":"FILES.json","ftype":"file","chksum_type":"sha256","chksum_sha256":"ab","format":1},"format":1}"#;
         let read = read_collection_manifest("MANIFEST.json", text, &Limits::default());
         let (manifest, findings) = read.into_result().expect("it is right");
@@ -370,6 +371,7 @@ mod tests {
             authors: vec!["Ann".to_owned(), "Bob".to_owned()],
             license: vec!["MIT".to_owned()],
             description: Some("Pages".to_owned()),
+            repository: Some("https://***@git.example/web.git".to_owned()),
             ..CollectionAbout::default()
         };
         assert_eq!(manifest.about, expected);

@@ -1,9 +1,11 @@
 //! Reads the metadata of a collection that pages and search results show.
 
+use pkgres_manifest::diagnostic::without_credentials;
 use pkgres_manifest::document::{Mapping, Node};
 use serde::{Deserialize, Serialize};
 
-/// The metadata of a collection that pages and searches show. Values of a wrong type are left out.
+/// The metadata of a collection that pages and searches show. Values of a wrong type are left out, and so are credentials in
+/// addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CollectionAbout {
@@ -57,5 +59,5 @@ impl CollectionAbout {
 
 fn scalar(node: &Node) -> Option<String> {
     let scalar = node.as_scalar().filter(|scalar| !scalar.is_null())?;
-    Some(scalar.text.clone())
+    Some(without_credentials(&scalar.text).into_owned())
 }

@@ -17,8 +17,8 @@ use pkgres_formats::ansible::{
 };
 use pkgres_formats::{ECOSYSTEMS, Format as _};
 use pkgres_manifest::{
-    ArtifactDigest, Lockfile, PackageName, Properties, PropertyErrors, ReadOptions, RegistryName,
-    ReleaseSource, Version,
+    ArtifactDigest, Lockfile, PackageName, PackagePath, Properties, PropertyErrors, ReadOptions,
+    RegistryName, ReleaseSource, Version,
 };
 use pkgres_registry_client::{RegistrySet, WantedArtifact, collection_files};
 
@@ -261,13 +261,15 @@ impl InstalledCollections {
         let new = around.join(format!(".{name}.pkgres"));
         target.remove(&new)?;
         make_folders(&new, target)?;
-        let of_files = files
-            .files()
-            .flat_map(|file| Path::new(file.path.as_str()).ancestors().skip(1));
-        let listed = files
-            .folders()
-            .flat_map(|folder| Path::new(folder.as_str()).ancestors());
+        let is_own = |path: &str| !files.is_linked(path);
+        let own_files = files.files().filter(|file| is_own(file.path.as_str()));
+        let own_files: Vec<_> = own_files.collect();
+        let own_folders = files.folders().filter(|folder| is_own(folder.as_str()));
+        let of_files = own_files.iter().flat_map(|file| folders_around(&file.path));
+        let of_links = files.links().flat_map(|link| folders_around(&link.path));
+        let listed = own_folders.flat_map(|folder| Path::new(folder.as_str()).ancestors());
         let folders: BTreeSet<&Path> = of_files
+            .chain(of_links)
             .chain(listed)
             .filter(|folder| *folder != Path::new(""))
             .collect();
@@ -275,9 +277,13 @@ impl InstalledCollections {
             let attributes = EntryAttributes::with_mode(MODES[0]);
             target.make_folder(&new.join(folder), attributes)?;
         }
-        for file in files.files() {
+        for file in own_files {
             let attributes = EntryAttributes::with_mode(MODES[usize::from(!file.is_executable)]);
             target.write_file(&new.join(file.path.as_str()), &file.bytes, attributes)?;
+        }
+        // Last, so that nothing is written through them.
+        for link in files.links() {
+            target.make_link(&new.join(link.path.as_str()), Path::new(&link.target))?;
         }
         target.remove(&path)?;
         target.rename(&new, &path)?;
@@ -306,6 +312,11 @@ impl InstalledCollections {
         let attributes = EntryAttributes::with_mode(MODES[1]);
         Ok(target.write_file(&folder.join(SOURCE_FILE), text.as_bytes(), attributes)?)
     }
+}
+
+/// The folders in a collection that a path is in, and the collection itself.
+fn folders_around(path: &PackagePath) -> impl Iterator<Item = &Path> {
+    Path::new(path.as_str()).ancestors().skip(1)
 }
 
 /// Makes a folder, and those around it that are missing.

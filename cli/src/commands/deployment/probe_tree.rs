@@ -1,22 +1,29 @@
 //! The files in a folder of a machine, as formats read them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pkgres_engine::{EntryKind, Probe, ResourceError, TargetError};
-use pkgres_formats::{FileTree, PathKind};
+use pkgres_engine::{EntryKind, Probe, ResourceError, RootEntry, TargetError};
+use pkgres_formats::{FileTree, PathKind, linked_paths};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 /// The most files and folders of a tree.
 const MAX_ENTRIES: usize = 100_000;
 
-/// The files in a folder of a machine. Links are not followed: no collection is installed with any.
+/// The files in a folder of a machine. Links are followed if they lead, without further links, to files or folders of the
+/// tree, as those do that are installed.
 pub(super) struct ProbeTree<'probe> {
     probe: &'probe dyn Probe,
     root: &'probe Path,
 }
 
-/// An entry of a tree: its path, and whether it is a folder.
-type TreeEntry = (PathBuf, bool);
+/// An entry of a tree.
+struct TreeEntry {
+    path: PathBuf,
+    kind: Option<EntryKind>,
+    /// The path to which it leads, if it is a link within the tree.
+    target: Option<PathBuf>,
+}
 
 impl<'probe> ProbeTree<'probe> {
     pub(super) fn new(probe: &'probe dyn Probe, root: &'probe Path) -> Self {
@@ -30,12 +37,13 @@ impl<'probe> ProbeTree<'probe> {
         while let Some(folder) = rest.pop() {
             for name in self.probe.names(&folder)? {
                 let path = folder.join(name);
-                let kind = self.probe.entry(&path)?.map(|entry| entry.kind);
-                let is_folder = kind == Some(EntryKind::Folder);
-                if is_folder {
+                let entry = self.probe.entry(&path)?;
+                let kind = entry.as_ref().map(|entry| entry.kind);
+                if kind == Some(EntryKind::Folder) {
                     rest.push(path.clone());
                 }
-                entries.push((path, is_folder));
+                let target = entry.and_then(|entry| self.target(&path, &entry));
+                entries.push(TreeEntry { path, kind, target });
                 if entries.len() > MAX_ENTRIES {
                     let root = self.root.display();
                     let message = format!("{root} has more than {MAX_ENTRIES} files and folders");
@@ -49,17 +57,53 @@ impl<'probe> ProbeTree<'probe> {
     /// The root, and all folders below it.
     pub(super) fn folders(&self) -> Result<Vec<PathBuf>, ResourceError> {
         let entries = self.entries()?.into_iter();
-        let folders = entries.filter(|(_, is_folder)| *is_folder);
-        let folders = folders.map(|(path, _)| path);
+        let folders = entries.filter(|entry| entry.kind == Some(EntryKind::Folder));
+        let folders = folders.map(|entry| entry.path);
         Ok(std::iter::once(self.root.to_owned())
             .chain(folders)
             .collect())
+    }
+
+    /// The path of the tree to which a link leads; `None` if it leads elsewhere, or is none.
+    fn target(&self, path: &Path, entry: &RootEntry) -> Option<PathBuf> {
+        let mut parts: Vec<&str> = self.relative(path)?.split('/').collect();
+        parts.pop();
+        let mut way = entry.link_target.as_ref()?.to_str()?;
+        while let Some(rest) = way.strip_prefix("..") {
+            parts.pop()?;
+            way = rest.strip_prefix('/').or(rest.is_empty().then_some(""))?;
+        }
+        let mut target = self.root.to_owned();
+        target.extend(parts);
+        let names = || way.split('/').filter(|name| !matches!(*name, "" | "."));
+        if way.starts_with('/') || names().any(|name| name == "..") {
+            return None;
+        }
+        target.extend(names());
+        (target != *self.root).then_some(target)
+    }
+
+    /// The path of an entry in the tree.
+    fn relative<'path>(&self, path: &'path Path) -> Option<&'path str> {
+        path.strip_prefix(self.root).ok()?.to_str()
+    }
+
+    /// What is at a path of the tree, or what a link at this path leads to, with its path.
+    fn found(&self, path: &str) -> Result<Option<(PathBuf, RootEntry)>, TargetError> {
+        let path = self.root.join(path);
+        let Some(entry) = self.probe.entry(&path)? else {
+            return Ok(None);
+        };
+        match self.target(&path, &entry) {
+            Some(target) => Ok(self.probe.entry(&target)?.map(|entry| (target, entry))),
+            None => Ok(Some((path, entry))),
+        }
     }
 }
 
 impl FileTree for ProbeTree<'_> {
     fn kind_of(&self, path: &str) -> Option<PathKind> {
-        let Some(entry) = self.probe.entry(&self.root.join(path)).ok()? else {
+        let Some((_, entry)) = self.found(path).ok()? else {
             return Some(PathKind::Nothing);
         };
         match entry.kind {
@@ -73,22 +117,37 @@ impl FileTree for ProbeTree<'_> {
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
         let entries = self.entries();
         let entries = entries.map_err(|error| Diagnostic::error(Code::File, error.to_string()))?;
-        let files = entries.into_iter().filter(|(_, is_folder)| !is_folder);
-        let mut paths: Vec<String> = files
-            .filter_map(|(path, _)| {
-                let relative = path.strip_prefix(self.root).ok()?;
-                Some(relative.to_string_lossy().into_owned())
-            })
+        let folders: BTreeSet<&Path> = entries
+            .iter()
+            .filter(|entry| entry.kind == Some(EntryKind::Folder))
+            .map(|entry| entry.path.as_path())
             .collect();
-        paths.sort_unstable();
-        Ok(paths)
+        let mut files = BTreeSet::new();
+        let mut links = BTreeMap::new();
+        for entry in &entries {
+            let path = entry.path.strip_prefix(self.root).unwrap_or(&entry.path);
+            let path = path.to_string_lossy().into_owned();
+            let folder = entry.target.as_deref();
+            let folder = folder.filter(|target| folders.contains(target));
+            match folder.and_then(|folder| self.relative(folder)) {
+                Some(folder) => {
+                    links.insert(path, folder.to_owned());
+                }
+                None if entry.kind == Some(EntryKind::Folder) => {}
+                None => {
+                    files.insert(path);
+                }
+            }
+        }
+        let linked = linked_paths(&files, &links)?;
+        files.extend(linked);
+        Ok(files.into_iter().collect())
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
-        let path = self.root.join(path);
         let failed = |error: TargetError| Diagnostic::error(Code::File, error.to_string());
-        match self.probe.entry(&path).map_err(failed)? {
-            Some(entry) if entry.kind == EntryKind::File => {
+        match self.found(path).map_err(failed)? {
+            Some((path, entry)) if entry.kind == EntryKind::File => {
                 self.probe.read(&path, limit).map(Some).map_err(failed)
             }
             _ => Ok(None),

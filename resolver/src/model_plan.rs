@@ -293,11 +293,13 @@ impl ObjectPackages {
                 if known.iter().any(|record| record.version == *version) {
                     Spec::exactly(version)
                 } else {
-                    let spec = plan.instead((id, version), &package, known)?;
+                    let replacements = plan.instead((id, version), &package, known)?;
+                    let spec = replacements[0].clone();
                     substitutions.push(Substitution {
                         object: id,
                         package: package.clone(),
                         missing: version.clone(),
+                        replacements,
                     });
                     spec
                 }
@@ -329,23 +331,102 @@ pub struct Substitution {
     pub package: PackageName,
     /// The pinned version.
     pub missing: Version,
+    /// The versions that may replace it, from the preferred ones on. The last of these specs has all versions of the
+    /// others.
+    replacements: Vec<Spec>,
+}
+
+impl PlannedModel {
+    /// Lets missing pins be replaced by less preferred versions where the model has no resolution otherwise: another
+    /// minor version, or a prerelease. `is_solvable` tells whether there is a resolution.
+    ///
+    /// Objects of one class with the same missing pin are replaced alike. Earlier objects come first: they keep the
+    /// preferred versions if any resolution allows it. If there is no resolution with any replacements, all versions are
+    /// allowed, so that the conflict is about all of them.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `is_solvable`.
+    pub fn choose_replacements<E>(
+        &mut self,
+        mut is_solvable: impl FnMut(&ModelRoot) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let groups = self.replaced_alike();
+        if groups.iter().all(|group| group.specs.len() == 1) || is_solvable(&self.root)? {
+            return Ok(());
+        }
+        for group in &groups {
+            group.choose(group.specs.len() - 1, &mut self.root);
+        }
+        if !is_solvable(&self.root)? {
+            return Ok(());
+        }
+        for group in &groups {
+            for rank in 0..group.specs.len() {
+                group.choose(rank, &mut self.root);
+                // With the last one, there is a resolution.
+                if rank + 1 == group.specs.len() || is_solvable(&self.root)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects of one class with the same missing pin, in the order of the model.
+    fn replaced_alike(&self) -> Vec<ReplacedAlike> {
+        let mut groups: Vec<ReplacedAlike> = Vec::new();
+        let mut known = BTreeMap::new();
+        for substitution in &self.substitutions {
+            let object = substitution.object;
+            let class = &self.root.model.object(object).class;
+            let key = (&substitution.package, &substitution.missing, class);
+            let group = *known.entry(key).or_insert_with(|| {
+                groups.push(ReplacedAlike {
+                    objects: Vec::new(),
+                    specs: substitution.replacements.clone(),
+                });
+                groups.len() - 1
+            });
+            groups[group].objects.push(object);
+        }
+        groups
+    }
+}
+
+/// Objects whose missing pins have the same replacements.
+struct ReplacedAlike {
+    objects: Vec<ObjectId>,
+    /// The replacements, from the preferred ones on.
+    specs: Vec<Spec>,
+}
+
+impl ReplacedAlike {
+    /// Takes the replacements of a rank.
+    fn choose(&self, rank: usize, root: &mut ModelRoot) {
+        for object in &self.objects {
+            root.objects[object.0].spec = self.specs[rank].clone();
+        }
+    }
 }
 
 impl ModelPlan {
-    /// The versions from which one is taken for an object instead of the version that it is pinned to, which is missing.
+    /// The versions from which one is taken for an object instead of the version that it is pinned to, which is missing;
+    /// at least one spec, see [`replacements`].
     fn instead(
         &self,
         (object, missing): (ObjectId, &Version),
         package: &PackageName,
         known: &[IndexRecord],
-    ) -> Result<Spec, Diagnostic> {
+    ) -> Result<Vec<Spec>, Diagnostic> {
         let described = self.model.object(object);
         let usable = known
             .iter()
             .filter(|record| self.can_choose(record, &described.class));
         let usable: Vec<&Version> = usable.map(|record| &record.version).collect();
-        if let Some(spec) = replacements(&usable, missing, self.fallback) {
-            return Ok(spec);
+        let specs = replacements(&usable, missing, self.fallback);
+        if !specs.is_empty() {
+            return Ok(specs);
         }
         let shown = self.model.shown(object);
         let message = format!("the object {shown} is pinned to {package} {missing}, which is gone");
@@ -357,7 +438,7 @@ impl ModelPlan {
             return Err(error.hint(format!("no other version of `{package}` can be chosen")));
         };
         let error = error.hint(format!("the nearest version is {nearest}"));
-        let helps = |fallback| replacements(&usable, missing, fallback).is_some();
+        let helps = |fallback| !replacements(&usable, missing, fallback).is_empty();
         Err(
             if self.fallback == Fallback::Never && helps(Fallback::Newer) {
                 error.hint("`--fallback` takes the newest of the same minor or major version")
@@ -371,12 +452,14 @@ impl ModelPlan {
     }
 }
 
-/// The versions that may replace a missing one: those of the same minor version, or else of the same major version.
-fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> Option<Spec> {
+/// The versions that may replace a missing one, from the preferred ones on: those of the same minor version, then those of
+/// the same major version; stable versions first, and newer versions than the missing one first. The last spec has all
+/// versions of the others.
+fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> Vec<Spec> {
     let same_major = |version: &Version| version.major() == missing.major();
     let same_minor = |version: &Version| same_major(version) && version.minor() == missing.minor();
-    let is_newer = |version: &Version| version > missing;
-    let range = |is_eligible: &dyn Fn(&Version) -> bool| {
+    let newer = |version: &Version| version > missing;
+    let range = |is_eligible: &dyn Fn(&Version) -> bool, takes_prereleases: bool| {
         let eligible = usable
             .iter()
             .copied()
@@ -384,7 +467,9 @@ fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> O
         let (stable, prereleases): (Vec<&Version>, Vec<&Version>) =
             eligible.partition(|version| !version.is_prerelease());
         // Bounds that are prereleases would say that prereleases are wanted.
-        let bounding = if stable.is_empty() {
+        let bounding = if takes_prereleases {
+            [stable, prereleases].concat()
+        } else if stable.is_empty() {
             prereleases
         } else {
             stable
@@ -396,17 +481,22 @@ fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> O
         let (oldest, newest) = (oldest.without_build(), newest.without_build());
         Spec::parse(&format!(">={oldest},<={newest}")).ok()
     };
-    let newer = || {
-        range(&|version| same_minor(version) && is_newer(version))
-            .or_else(|| range(&|version| same_major(version) && is_newer(version)))
-    };
-    match fallback {
-        Fallback::Never => None,
-        Fallback::Newer => newer(),
-        Fallback::Any => newer()
-            .or_else(|| range(&same_minor))
-            .or_else(|| range(&same_major)),
+    let mut specs = Vec::new();
+    for takes_prereleases in [false, true] {
+        let mut add = |is_eligible: &dyn Fn(&Version) -> bool| {
+            specs.extend(range(is_eligible, takes_prereleases));
+        };
+        if fallback != Fallback::Never {
+            add(&|version| same_minor(version) && newer(version));
+            add(&|version| same_major(version) && newer(version));
+        }
+        if fallback == Fallback::Any {
+            add(&same_minor);
+            add(&same_major);
+        }
     }
+    specs.dedup();
+    specs
 }
 
 /// The next newer version, else the next older one. A stable version comes before any prerelease, unless a prerelease is

@@ -7,7 +7,7 @@ use pkgres_registry_client::{
     Answer, FinishedPlan, MemoryRegistry, RegistrySet, drive, finish_plan,
 };
 use pkgres_resolver::{
-    Fallback, Locked, ModelPlan, PrereleasePolicy, Request, Resolver, Root, SolveOptions,
+    Fallback, Locked, ModelPlan, ModelRoot, PrereleasePolicy, Request, Resolver, Root, SolveOptions,
 };
 use pkgres_tests::build::{Build, release};
 
@@ -18,7 +18,18 @@ fn pin(
     options: &SolveOptions,
     fallback: Fallback,
 ) -> Result<Vec<String>, String> {
-    let text = format!("- ?: {{{header}}}\n");
+    pin_all(&[header], records, options, fallback)
+}
+
+/// The same for a model with several objects.
+fn pin_all(
+    headers: &[&str],
+    records: Vec<pkgres_manifest::IndexRecord>,
+    options: &SolveOptions,
+    fallback: Fallback,
+) -> Result<Vec<String>, String> {
+    let objects = headers.iter().map(|header| format!("- ?: {{{header}}}\n"));
+    let text: String = objects.collect();
     let model = ObjectModel::read("model.yaml", text.as_bytes(), &Limits::default());
     let model = Arc::new(model.into_result().expect("the model is right").0);
     let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
@@ -29,24 +40,33 @@ fn pin(
     let locked = Locked::default();
     let plan = ModelPlan::new(model, &locked, &[], options.clone(), fallback);
     let planned = finish_plan(plan, &registries).expect("memory can be read");
-    let planned = match planned {
+    let mut planned = match planned {
         FinishedPlan::Planned(planned) => planned,
         FinishedPlan::Wrong(findings) => return Err(findings[0].to_string()),
     };
-    let request = Request {
-        roots: vec![Root::Model(planned.root)],
-        core: None,
-        provided: Vec::new(),
-        locked: Locked {
-            kept: planned.pinned,
-            ..locked
-        },
-        overrides: std::collections::BTreeMap::new(),
-        options: options.clone(),
-        update: None,
+    let locked = Locked {
+        kept: planned.pinned.clone(),
+        ..locked
     };
-    let mut resolver = Resolver::new(request);
-    match drive(&mut resolver, &registries, &ReadOptions::default()).expect("memory can be read") {
+    let solve = |root: &ModelRoot| {
+        let request = Request {
+            roots: vec![Root::Model(root.clone())],
+            core: None,
+            provided: Vec::new(),
+            locked: locked.clone(),
+            overrides: std::collections::BTreeMap::new(),
+            options: options.clone(),
+            update: None,
+        };
+        let mut resolver = Resolver::new(request);
+        drive(&mut resolver, &registries, &ReadOptions::default())
+    };
+    let is_solvable =
+        |root: &ModelRoot| solve(root).map(|found| matches!(found, Answer::Solved(_)));
+    planned
+        .choose_replacements(is_solvable)
+        .expect("memory can be read");
+    match solve(&planned.root).expect("memory can be read") {
         Answer::Solved(resolution) => {
             let bound = resolution.roots()[0].requires.iter();
             let bound = bound.map(|bound| format!("{} {}", bound.package, bound.version));
@@ -190,4 +210,90 @@ fn a_pin_to_a_yanked_version_does_not_pass_to_another_package() {
     let records = vec![yanked("1.3"), foreign("1.2.4")];
     let found = pin(pinned, records, &options, Fallback::Newer);
     assert_eq!(found, Ok(vec!["Q 1.2.4".to_owned()]));
+}
+
+/// The states that a version can be in.
+const STATES: [&str; 6] = [
+    "absent",
+    "usable",
+    "yanked",
+    "of another class",
+    "needs Gone",
+    "needs Q 1",
+];
+
+/// The version `version` of P in a state.
+fn version_in(state: &str, version: &str) -> Option<pkgres_manifest::IndexRecord> {
+    let built = || release("P", version).defines("P.K", &[]);
+    match state {
+        "absent" => None,
+        "usable" => Some(built()),
+        "yanked" => Some(built().yanked()),
+        "of another class" => Some(release("P", version).defines("P.Other", &[])),
+        "needs Gone" => Some(built().requires("Gone", "1")),
+        _ => Some(built().requires("Q", "1")),
+    }
+}
+
+/// If any newer version of the same major version can be used, a missing pin is replaced: by the newest of the same minor
+/// version that can be used, or else of the same major version, and by a prerelease only if no other fits. The result can be
+/// pinned again.
+#[test]
+fn a_missing_pin_is_replaced_if_any_version_can_be_used() {
+    const VERSIONS: [&str; 4] = ["1.1.1", "1.1.2", "1.2.0", "1.3.0-rc.1"];
+    let options = SolveOptions::default();
+    let mut replaced = 0;
+    for universe in 0..STATES.len().pow(4) {
+        let states = [0, 1, 2, 3].map(|at| STATES[universe / STATES.len().pow(at) % STATES.len()]);
+        let mut records = vec![
+            release("P", "1.0").defines("P.K", &[]),
+            release("P", "2").defines("P.K", &[]),
+            release("Q", "2"),
+        ];
+        let versions = VERSIONS.iter().zip(states);
+        records.extend(versions.filter_map(|(version, state)| version_in(state, version)));
+        let at_version = |version: &str| {
+            let header = format!("id: p, type: P.K, package: P, version: {version}");
+            pin(&header, records.clone(), &options, Fallback::Never)
+        };
+        // From the preferred one on.
+        let preferred = ["1.1.2", "1.1.1", "1.2.0", "1.3.0-rc.1"];
+        let usable = |version: &&str| {
+            let at = VERSIONS.iter().position(|known| known == version);
+            states[at.expect("a version")] == "usable"
+        };
+        let expected = preferred.into_iter().find(usable);
+        let found = pin(GONE, records.clone(), &options, Fallback::Newer).ok();
+        let expected = expected.map(|version| vec![format!("P {version}")]);
+        assert_eq!(found, expected, "{states:?}");
+        if let Some(found) = found {
+            let version = found[0].trim_start_matches("P ");
+            assert_eq!(at_version(version), Ok(found.clone()), "{states:?}");
+            replaced += 1;
+        }
+    }
+    assert!(replaced > 600, "{replaced}");
+}
+
+#[test]
+fn only_the_pins_that_have_to_leave_their_minor_version_do() {
+    let options = SolveOptions::default();
+    let records = vec![
+        release("P", "1.1.2")
+            .defines("P.K", &[])
+            .requires("Gone", "1"),
+        release("P", "1.2").defines("P.K", &[]),
+        release("R", "1.1.2").defines("R.K", &[]),
+        release("R", "1.2").defines("R.K", &[]),
+    ];
+    let headers = ["id: r, type: R.K, package: R, version: 1.1.0", GONE];
+    let found = pin_all(&headers, records.clone(), &options, Fallback::Newer);
+    let expected = vec!["R 1.1.2".to_owned(), "P 1.2.0".to_owned()];
+    assert_eq!(found, Ok(expected));
+    // The conflict is about all versions that may replace the missing one.
+    let mut records = records;
+    records[1] = records[1].clone().requires("Gone", "1");
+    let error = pin_all(&headers, records, &options, Fallback::Newer);
+    let error = error.expect_err("both need what is gone");
+    assert!(error.contains("Gone"), "{error}");
 }

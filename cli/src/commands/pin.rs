@@ -12,10 +12,10 @@ use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
     Version,
 };
-use pkgres_registry_client::{FinishedPlan, RegistrySet, finish_plan};
+use pkgres_registry_client::{Answer, FinishedPlan, RegistrySet, drive, finish_plan};
 use pkgres_resolver::{
-    ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution, Root,
-    Substitution,
+    ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution,
+    Resolver, Root, Substitution,
 };
 use serde_json::{Value, json};
 
@@ -200,11 +200,7 @@ impl Planned {
             fallback,
         );
         let planned = finish_plan(plan, &registries)?;
-        let PlannedModel {
-            root,
-            substitutions,
-            pinned,
-        } = match planned {
+        let mut planned = match planned {
             FinishedPlan::Planned(planned) => planned,
             FinishedPlan::Wrong(findings) => {
                 let exit = Exit::Failed;
@@ -212,7 +208,7 @@ impl Planned {
             }
         };
         // A pinned release can be chosen even if it was yanked since.
-        locked.kept.extend(pinned);
+        locked.kept.extend(planned.pinned.iter().cloned());
         let request = Request {
             roots: Vec::new(),
             core: context.core().cloned(),
@@ -222,6 +218,20 @@ impl Planned {
             options: context.solve_options.clone(),
             update: None,
         };
+        planned.choose_replacements(|root| {
+            let request = Request {
+                roots: vec![Root::Model(root.clone())],
+                ..request.clone()
+            };
+            let mut resolver = Resolver::new(request);
+            let answer = drive(&mut resolver, &registries, &context.read_options)?;
+            Ok::<_, Failure>(matches!(answer, Answer::Solved(_)))
+        })?;
+        let PlannedModel {
+            root,
+            substitutions,
+            ..
+        } = planned;
         Ok(Self {
             model,
             root,

@@ -27,6 +27,7 @@ mod output;
 mod prefixed_output;
 mod progress;
 mod project;
+mod project_classes;
 mod project_lock;
 mod project_uses;
 mod read_manifest;

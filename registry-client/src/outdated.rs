@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
-    Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason, ReasonKind, Request,
-    Resolution, Root, Supply, Update, UpdateTarget,
+    Conflict, Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason, ReasonKind,
+    Request, Resolution, Root, Supply, Update, UpdateTarget,
 };
 
 use crate::drive::{Answer, solve};
@@ -55,9 +55,20 @@ pub struct Outdated {
     pub latest: Version,
     /// The requirements that exclude the latest version.
     pub held_back_by: Vec<BlockingRequirement>,
-    /// If no requirement does by itself: the sentences of the proof that the latest version is impossible, or the
-    /// packages that would move with it.
+    /// If no requirement does by itself: why the latest version is impossible.
+    pub conflict: Option<Box<Conflict>>,
+    /// If the latest version is possible, but an update does not choose it: sentences on the packages that would move with
+    /// it.
     pub because: Vec<String>,
+}
+
+impl Outdated {
+    /// The reasons why the latest version is impossible, if no requirement is the reason by itself.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        let reasons = self.conflict.iter().flat_map(|conflict| &conflict.reasons);
+        // That the version is wanted goes without saying.
+        reasons.filter(|reason| !matches!(reason.kind, ReasonKind::Wanted { .. }))
+    }
 }
 
 /// A requirement that excludes a version.
@@ -147,6 +158,7 @@ pub fn outdated(
             package: package.name.clone(),
             now: package.version.clone(),
             held_back_by: Vec::new(),
+            conflict: None,
             because: Vec::new(),
             latest,
             allowed,
@@ -157,7 +169,11 @@ pub fn outdated(
             if outdated.held_back_by.is_empty()
                 && let Some(fresh) = &fresh
             {
-                outdated.because = proof(&afresh, fresh, &outdated, registries, options)?;
+                match proof(&afresh, fresh, &outdated, registries, options)? {
+                    Answer::Conflict(conflict) => outdated.conflict = Some(conflict),
+                    Answer::Solved(other) => outdated.because = price(&other, &outdated.package),
+                    Answer::GaveUp { .. } | Answer::Cancelled => {}
+                }
             }
         }
         report.packages.push(outdated);
@@ -295,7 +311,7 @@ fn proof(
     outdated: &Outdated,
     registries: &RegistrySet,
     options: &ReadOptions,
-) -> Result<Vec<String>, RegistryError> {
+) -> Result<Answer, RegistryError> {
     let mut request = afresh.clone();
     request.locked = fresh.to_locked();
     // One release of each package may be the reason.
@@ -307,17 +323,5 @@ fn proof(
     request.update = Some(Update {
         packages: BTreeMap::from([(outdated.package.clone(), moving)]),
     });
-    let answer = solve(request, registries, options)?;
-    let conflict = match answer {
-        Answer::Conflict(conflict) => conflict,
-        Answer::Solved(other) => return Ok(price(&other, &outdated.package)),
-        Answer::GaveUp { .. } | Answer::Cancelled => return Ok(Vec::new()),
-    };
-    let is_about_others = |reason: &&Reason| !matches!(reason.kind, ReasonKind::Wanted { .. });
-    Ok(conflict
-        .reasons
-        .iter()
-        .filter(is_about_others)
-        .map(|reason| reason.text.clone())
-        .collect())
+    solve(request, registries, options)
 }

@@ -44,7 +44,9 @@ fn shown(entry: &Outdated) -> String {
         };
         format!(", {} wants {}{mark}", holder.owner, holder.spec)
     });
-    let because = entry.because.iter().map(|line| format!(", {line}"));
+    let reasons = entry.reasons().map(|reason| &reason.text);
+    let because = reasons.chain(&entry.because);
+    let because = because.map(|line| format!(", {line}"));
     let (package, now, latest) = (&entry.package, &entry.now, &entry.latest);
     let rest: String = holders.chain(because).collect();
     format!("{package} {now} {allowed} {latest}{rest}")

@@ -14,6 +14,7 @@ use crate::failure::Result;
 use crate::lockfile::lock_of;
 use crate::output::Output;
 use crate::project::Project;
+use crate::project_classes::ProjectClasses;
 use crate::show::{self, counted};
 use crate::solve::{read_frozen, task_with_lock};
 use crate::solve_task::SolveTask;
@@ -61,7 +62,7 @@ fn show_outdated(
     let report = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let OutdatedReport {
-        packages: outdated_packages,
+        packages: mut outdated_packages,
         downgrades,
         ..
     } = report?;
@@ -75,6 +76,11 @@ fn show_outdated(
         drop(progress);
         found?
     };
+    ProjectClasses::of(&project, &request.provided, context).describe_in_outdated(
+        &mut outdated_packages,
+        &registries,
+        context,
+    );
     let reasons = YankReasons::of_resolution(&resolution, &registries);
     output.registry_findings(&registries.take_findings());
     let exit = if args.exit_code && !outdated_packages.is_empty() {

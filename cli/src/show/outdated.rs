@@ -1,5 +1,6 @@
 //! Outdated packages, and what holds them back.
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_registry_client::{BlockingRequirement, Downgrade, Outdated};
 use serde_json::{Value, json};
 
@@ -61,7 +62,7 @@ pub(crate) fn outdated(packages: &[Outdated], effects: &ProjectEffects) -> Strin
             let others = counted(more + 1, "other");
             text.push_str(&format!("  and by {others}; `--format json` lists them\n"));
         }
-        for line in &entry.because {
+        for line in because(entry) {
             text.push_str(&format!("  held back: {line}\n"));
         }
         text.push_str(&effects_of_outdated(effects, &entry.package, &entry.now));
@@ -80,11 +81,10 @@ pub(crate) fn left_behind(packages: &[Outdated]) -> Vec<String> {
             if requirement.is_override {
                 return requirement_text(entry, requirement);
             }
-            let at = requirement.location.as_ref();
-            let at = at.map_or_else(String::new, |location| format!(" ({location})"));
+            let at = in_parentheses(requirement.location.as_ref());
             format!("{owner} requires {} {spec}{at}", entry.package)
         });
-        let because = requirements.chain(entry.because.iter().cloned());
+        let because = requirements.chain(because(entry));
         lines.extend(
             because
                 .take(MAX_SHOWN_REQUIREMENTS)
@@ -109,11 +109,22 @@ pub(crate) fn left_behind_json(packages: &[Outdated]) -> Vec<Value> {
     entries.collect()
 }
 
+/// What holds back a package if no requirement does by itself, with the places in the files of the project.
+fn because(entry: &Outdated) -> impl Iterator<Item = String> {
+    let reasons = entry.reasons().map(|reason| {
+        let position = in_parentheses(reason.location.as_ref());
+        format!("{}{position}", reason.text)
+    });
+    reasons.chain(entry.because.iter().cloned())
+}
+
+fn in_parentheses(location: Option<&Location>) -> String {
+    location.map_or_else(String::new, |location| format!(" ({location})"))
+}
+
 /// A requirement or an override that holds back a package.
 fn requirement_text(entry: &Outdated, requirement: &BlockingRequirement) -> String {
-    let position = requirement.location.as_ref();
-    let position = position.map(|location| format!(" ({location})"));
-    let position = position.unwrap_or_default();
+    let position = in_parentheses(requirement.location.as_ref());
     let BlockingRequirement { owner, spec, .. } = requirement;
     if requirement.is_override {
         format!("the override of {} with {}", entry.package, spec.in_words())
@@ -158,12 +169,14 @@ fn package_json(entry: &Outdated) -> Value {
             })
         })
         .collect();
+    let reasons = entry.reasons().map(|reason| &reason.text);
+    let because: Vec<&String> = reasons.chain(&entry.because).collect();
     json!({
         "package": entry.package,
         "now": entry.now,
         "allowed": entry.allowed,
         "latest": entry.latest,
         "held_back_by": held_back_by,
-        "because": entry.because,
+        "because": because,
     })
 }

@@ -38,7 +38,7 @@ impl Conflict {
 }
 
 /// A text with labels behind the classes that have one.
-fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> String {
+pub(crate) fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> String {
     let words = text.split(' ').map(|word| {
         let start = word.len() - word.trim_start_matches('`').len();
         let name = word[start..].trim_end_matches(['`', ',', ';', ':']);

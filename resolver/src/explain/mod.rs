@@ -60,7 +60,7 @@ use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
-pub(crate) use located_classes::{locate_classes, locate_references};
+pub(crate) use located_classes::{locate_classes, locate_references, with_labels};
 use minimize::Reduction;
 use requirements::Spellings;
 pub(crate) use several_roots::several_roots_of_one_name;

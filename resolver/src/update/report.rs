@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, Package, PackageName, Version};
 
-use crate::explain::{Conflict, Reason, locate_classes, locate_references};
+use crate::explain::{Conflict, Reason, locate_classes, locate_references, with_labels};
 use crate::request::Locked;
 use crate::selection::Selection;
 use crate::universe::Universe;
@@ -46,6 +46,16 @@ impl UpdateReport {
         }
         for held_back in &mut self.held_back {
             held_back.because.locate_references(root, &place);
+        }
+    }
+
+    /// Adds the label of each class behind its name in the reasons, as [`Conflict::label_classes`] does.
+    pub fn label_classes(&mut self, label: impl Fn(&ClassName) -> Option<String>) {
+        for reason in self.moved.iter_mut().flat_map(|moved| &mut moved.because) {
+            reason.text = with_labels(&reason.text, &label);
+        }
+        for held_back in &mut self.held_back {
+            held_back.because.label_classes(&label);
         }
     }
 }

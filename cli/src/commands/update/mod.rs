@@ -20,7 +20,7 @@ use crate::failure::Result;
 use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::project::Project;
-use crate::reference_positions::RootPlaces;
+use crate::project_classes::ProjectClasses;
 use crate::show;
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
@@ -57,7 +57,7 @@ fn update_one(
     let searched = task.searched.clone();
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     // An update of named packages has proofs about them.
-    let held_back = if plan.named.is_empty() {
+    let mut held_back = if plan.named.is_empty() {
         held_back(&request, &resolution, &registries, context)?
     } else {
         Vec::new()
@@ -78,17 +78,10 @@ fn update_one(
     let effects = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
     drop(progress);
     let effects = effects?;
-    let mut report = report(
-        &resolution,
-        project.package().map_or(&[], std::slice::from_ref),
-    );
-    if let Some(mut places) = RootPlaces::of(&project) {
-        if context.strict_uses {
-            let (uses, _) = project.uses(context);
-            places.add(&uses);
-        }
-        places.locate_in_report(&mut report, &context.read_options);
-    }
+    let classes = ProjectClasses::of(&project, &request.provided, context);
+    let mut report = report(&resolution, &[]);
+    classes.describe_in_report(&mut report, &registries, context);
+    classes.describe_in_outdated(&mut held_back, &registries, context);
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();

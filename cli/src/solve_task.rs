@@ -244,6 +244,7 @@ impl SolveTask {
         let asked = AskedRequest::of(&self.request, context);
         let progress = output.progress("Resolving", context.registries.activity());
         let certified = Certified::of(&mut self.request, context);
+        let options = self.request.options.clone();
         let answer = solve_with_evidence(self.request, &self.registries, &context.read_options);
         drop(progress);
         output.registry_findings(&self.registries.take_findings());
@@ -281,7 +282,7 @@ impl SolveTask {
                 }
                 if self.compares_registries {
                     // A registry that fails here does not change the resolution.
-                    let newer = self.registries.newer_elsewhere(&resolution);
+                    let newer = self.registries.newer_elsewhere(&resolution, &options);
                     let newer = newer.unwrap_or_default();
                     output.notes(show::newer_elsewhere(&newer, &self.locations));
                 }

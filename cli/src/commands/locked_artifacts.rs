@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
-use crate::registries::{is_reserved, title_of};
+use crate::registries::{OVERRIDE_PREFIX, is_reserved, title_of};
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -180,7 +180,8 @@ pub(super) fn fetch_locked(
         };
         listing.map(|name| name.and_then(title)).collect()
     };
-    problems.check(&release, holders, context)?;
+    let is_override = |at: usize| wanted[at].0.as_str().starts_with(OVERRIDE_PREFIX);
+    problems.check(&release, &is_override, holders, context)?;
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
         without_digest,
@@ -272,11 +273,12 @@ impl Problems {
         }
     }
 
-    /// Fails if there are any. `holders` returns which registry on the network lists each of some artifacts that no registry
+    /// Fails if there are any. `is_override` tells which come from the folder of an override. `holders` returns which registry on the network lists each of some artifacts that no registry
     /// has, if any does.
     fn check(
         self,
         release: &dyn Fn(usize) -> String,
+        is_override: &dyn Fn(usize) -> bool,
         holders: impl FnOnce(&BTreeSet<usize>) -> Vec<Option<String>>,
         context: &Context,
     ) -> Result<()> {
@@ -288,8 +290,10 @@ impl Problems {
         }
         if !self.absent.is_empty() {
             let holders = holders(&self.absent);
+            let are_overrides = self.absent.iter().all(|at| is_override(*at));
             let releases = self.absent.into_iter().map(release);
-            return Err(no_registry_has(releases.zip(holders), context));
+            let releases = releases.zip(holders);
+            return Err(no_registry_has(releases, are_overrides, context));
         }
         Ok(())
     }
@@ -317,6 +321,7 @@ fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure 
 /// is one.
 fn no_registry_has(
     releases: impl Iterator<Item = (String, Option<String>)>,
+    are_overrides: bool,
     context: &Context,
 ) -> Failure {
     let (mut lost, mut absent) = (Vec::new(), Vec::new());
@@ -343,11 +348,16 @@ fn no_registry_has(
     }
     let check = context.invocation.command("lock --check");
     if let Some(last) = absent.pop() {
+        let cause = if are_overrides {
+            "it comes from a folder in `overrides`, which has changed since"
+        } else {
+            "index files have no artifacts: if it was locked from one, add the registry that has the artifacts"
+        };
         absent.push(
             last.hint(format!(
                 "`{check}` checks whether releases changed or are gone"
             ))
-            .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts"),
+            .hint(cause),
         );
     }
     lost.append(&mut absent);

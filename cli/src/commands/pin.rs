@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pkgres_checks::{check_fixations, check_model, check_pinned};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, capped};
 use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
     Version,
@@ -153,6 +153,13 @@ pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
             .map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
         ("stdin".into(), bytes)
     } else {
+        if path.is_dir() {
+            let shown = path.to_string_lossy();
+            let message = format!("{}: this is a folder", Escaped::new(&shown));
+            return Err(Diagnostic::error(Code::File, message)
+                .hint("a file with an object model is expected, in YAML or JSON")
+                .into());
+        }
         (
             path.to_string_lossy(),
             read_file(path, limit, Follow::Links)?,
@@ -368,7 +375,7 @@ fn check(
     } else {
         output.findings(&findings);
         for written in &not_checked {
-            let shown = pkgres_manifest::diagnostic::Escaped::shortened(written);
+            let shown = Escaped::shortened(written);
             let message = format!("not checked: `{shown}`");
             output.note(&format!(
                 "{}",

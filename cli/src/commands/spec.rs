@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
-use pkgres_manifest::Ecosystem;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{CLASS_PACKAGES, Ecosystem};
 use serde_json::{Map, Value, json};
 
 use crate::args::SpecArgs;
@@ -29,6 +29,9 @@ pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
         let mut finding = Diagnostic::error(Code::Spec, error.to_string());
         if let Some(suggestion) = error.suggestion {
             finding = finding.hint(format!("`{suggestion}` is a valid spec"));
+        } else if ecosystem == CLASS_PACKAGES {
+            finding = finding
+                .hint("a version such as `1.2`, a range such as `>=1.2,<2`, or `*` is expected");
         }
         finding
     })?;

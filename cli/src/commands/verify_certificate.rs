@@ -75,7 +75,16 @@ fn document(accepted: &Accepted) -> Value {
 /// The names of the certificates in a folder.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let unknown = || rejected(&format!("{CLAIMS} does not list certificates"));
-    let claims: Value = serde_json::from_str(&read(folder, CLAIMS)?).map_err(|_| unknown())?;
+    let text = read(folder, CLAIMS).map_err(|mut failure| {
+        if !folder.join(CLAIMS).exists()
+            && let Some(finding) = failure.findings.pop()
+        {
+            let hint = "`pkgres resolve --certificate FOLDER` writes a certificate";
+            failure.findings.push(finding.hint(hint));
+        }
+        failure
+    })?;
+    let claims: Value = serde_json::from_str(&text).map_err(|_| unknown())?;
     if claims.get("schema_version") != Some(&json!(1)) {
         return Err(unknown());
     }

@@ -337,11 +337,17 @@ impl DirectoryRegistry {
                     "{} {} appears twice with different content",
                     record.name, record.version
                 );
-                return Err(Diagnostic::error(Code::DuplicateRelease, message)
+                let mut finding = Diagnostic::error(Code::DuplicateRelease, message)
                     .label(first_entry.manifest.name.location.clone(), "first here")
                     .label(entry.manifest.name.location.clone(), "again here")
-                    .hint("give one of them another version, or remove it")
-                    .into());
+                    .hint("give one of them another version, or remove it");
+                if first.version.to_string() != record.version.to_string() {
+                    finding = finding.hint(format!(
+                        "{} is the same version: what follows `+` does not count",
+                        first.version
+                    ));
+                }
+                return Err(finding.into());
             }
             self.remember(&record, entry);
             records.insert(record.version.clone(), (record, entry));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
-use pkgres_resolver::{Resolution, ResolvedOwner};
+use pkgres_resolver::{Resolution, ResolvedOwner, SolveOptions};
 
 use super::RegistrySet;
 use crate::registry::{RegistryError, records_of};
@@ -26,8 +26,8 @@ pub struct NewerElsewhere {
 
 impl RegistrySet {
     /// For each chosen package, the newest release of another registry, if it is newer than the chosen one and than all
-    /// that the registry of the chosen one has. Yanked releases do not count, nor do prereleases unless one was chosen.
-    /// Registries that a package is not bound to are not asked.
+    /// that the registry of the chosen one has. Yanked releases do not count, nor do those that the options exclude as too
+    /// new, nor prereleases unless one was chosen. Registries that a package is not bound to are not asked.
     ///
     /// # Errors
     ///
@@ -35,6 +35,7 @@ impl RegistrySet {
     pub fn newer_elsewhere(
         &self,
         resolution: &Resolution,
+        options: &SolveOptions,
     ) -> Result<Vec<NewerElsewhere>, RegistryError> {
         let mut specs: BTreeMap<&PackageName, Vec<&Spec>> = BTreeMap::new();
         for bound in resolution.owners().flat_map(ResolvedOwner::requires) {
@@ -71,7 +72,10 @@ impl RegistrySet {
                         let is_asked_for =
                             !version.is_prerelease() || chosen.version.is_prerelease();
                         let fits = specs.iter().all(|spec| spec.matches(version));
-                        !record.yanked && is_asked_for && fits
+                        let is_old_enough = options
+                            .exclude_newer
+                            .is_none_or(|cutoff| record.is_published_before(cutoff));
+                        !record.yanked && is_old_enough && is_asked_for && fits
                     });
                     candidates.map(|record| record.version.clone()).max()
                 };

@@ -26,26 +26,21 @@ impl ArtifactState {
         now: i64,
         check: impl FnOnce() -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        if let Some(outcome) = self.known_outcome(now) {
+        let last = self.last().clone();
+        // The clock may have been set back.
+        let counts = |at: i64| (0..VALID_SECONDS).contains(&now.saturating_sub(at));
+        if let Some((_, outcome)) = last.clone().filter(|(at, _)| counts(*at)) {
             return outcome;
         }
         let _running = match self.running.try_lock() {
             Ok(running) => running,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // Probes do not pile up behind a slow bucket.
-            Err(TryLockError::WouldBlock) => return self.known_outcome(i64::MIN).unwrap_or(Ok(())),
+            Err(TryLockError::WouldBlock) => return last.map_or(Ok(()), |(_, outcome)| outcome),
         };
         let outcome = check();
         *self.last() = Some((now, outcome.clone()));
         outcome
-    }
-
-    /// The outcome of the last check, if it still counts at a time.
-    fn known_outcome(&self, now: i64) -> Option<Result<(), Problem>> {
-        let last = self.last();
-        let (_, outcome) =
-            (last.as_ref()).filter(|(at, _)| now < at.saturating_add(VALID_SECONDS))?;
-        Some(outcome.clone())
     }
 
     fn last(&self) -> MutexGuard<'_, Option<(i64, Result<(), Problem>)>> {

@@ -155,7 +155,8 @@ fn probes_and_metrics_say_that_archives_are_missing() {
     assert_eq!(served.get("/index/v1/packages/a.!web.ndjson").status, 200);
 
     std::fs::rename(&aside, &folder).expect("a folder");
-    wait(5);
+    // A clock that is set back keeps no old outcome.
+    wait(-3600);
     assert_eq!(served.get("/healthz").status, 200);
     assert_eq!(served.get(&blob).status, 200);
     assert_eq!(failed(), "2");

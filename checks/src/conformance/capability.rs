@@ -110,8 +110,8 @@ impl FunctionConformance<'_> {
         }
         Some(match (self.is_present(), not_applicable) {
             (true, true) => {
-                let reason = "the class has the function, but the interface says that it makes no \
-                              sense on the platform";
+                let reason = "the class has the function, but the interface says that it does not \
+                              apply on the platform";
                 Capability::Conflict(reason.to_owned())
             }
             (true, false) => self.present(),

@@ -9,11 +9,39 @@ use std::ops::Range;
 /// What is shown in place of credentials.
 const HIDDEN: &str = "***";
 
-/// What ends an address in a text.
-const ENDS_ADDRESS: [char; 7] = ['"', '\'', '`', '<', '>', '{', '}'];
+/// What ends an address in a text, besides blanks. A password can have `'`, `{` and `}`.
+const ENDS_ADDRESS: [char; 4] = ['"', '`', '<', '>'];
 
-/// Parts of the names of query parameters whose values are secret.
-const SECRET_PARAMETERS: [&str; 6] = ["token", "passw", "secret", "key", "sig", "auth"];
+/// What stands between the scheme and the rest of an address.
+const AFTER_SCHEME: &str = "://";
+
+/// Words in the names of query parameters whose values are secret.
+const SECRET_WORDS: [&str; 13] = [
+    "apikey",
+    "auth",
+    "authorization",
+    "credential",
+    "credentials",
+    "key",
+    "pass",
+    "passwd",
+    "password",
+    "secret",
+    "sig",
+    "signature",
+    "token",
+];
+
+/// Ends of such words that have no separator before them, as in `accessToken`.
+const SECRET_ENDINGS: [&str; 7] = [
+    "apikey",
+    "credential",
+    "passwd",
+    "password",
+    "secret",
+    "signature",
+    "token",
+];
 
 /// A text without the credentials in its addresses: `***` stands for users and passwords, and for the values of query
 /// parameters such as `token`.
@@ -39,50 +67,73 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The places of credentials in the addresses of a text.
+/// The places of credentials in the addresses of a text, in ascending order. Takes time linear in the text.
 pub fn credentials(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for (at, mark) in text.match_indices("://") {
+    let mut marks = text.match_indices(AFTER_SCHEME).peekable();
+    let (mut is_in_query, mut is_in_password) = (false, false);
+    while let Some((at, mark)) = marks.next() {
         let start = at + mark.len();
+        // An address in the query of another one is looked at by itself.
+        let next = marks.peek().map_or(text.len(), |(next, _)| *next);
+        let run = &text[start..next];
         let is_end =
             |character: char| character.is_whitespace() || ENDS_ADDRESS.contains(&character);
-        let length = text[start..].find(is_end).unwrap_or(text.len() - start);
-        let address = &text[start..start + length];
-        let is_web = text[..at].ends_with("http") || text[..at].ends_with("https");
-        let user = user_length(address, is_web);
+        let end = run.find(is_end);
+        let address = &run[..end.unwrap_or(run.len())];
+        let is_cut = end.is_none() && next < text.len();
+        let user = user_length(address, is_web(&text[..at]) || is_in_password, is_cut);
+        is_in_password = is_cut && user == Some(address.len());
         found.extend(user.map(|length| start..start + length));
         let before_host = user.unwrap_or_default();
-        let Some(question) = address[before_host..].find('?') else {
+        // The query of an address goes on behind another address in it.
+        let begins_query = if is_in_query { ['?', '&'] } else { ['?'; 2] };
+        let question = address[before_host..].find(begins_query);
+        is_in_query = is_cut && (is_in_query || question.is_some());
+        let Some(question) = question else {
             continue;
         };
         let query = before_host + question + 1;
         let values = secret_values(&address[query..]);
         found.extend(values.map(|value| start + query + value.start..start + query + value.end));
     }
-    found.dedup_by(|next, one| next.start < one.end);
     found
 }
 
+/// Whether the scheme at the end of a text is one of the web.
+fn is_web(before: &str) -> bool {
+    ["http", "https"].iter().any(|scheme| {
+        let at = before.len().checked_sub(scheme.len());
+        at.and_then(|at| before.get(at..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(scheme))
+    })
+}
+
 /// The length of the user and password that an address begins with, after `://`. A user without a password counts only
-/// on the web, where it is usually a token.
-fn user_length(address: &str, is_web: bool) -> Option<usize> {
+/// on the web, where it is usually a token. An address that is cut goes on with another `://`.
+fn user_length(address: &str, is_web: bool, is_cut: bool) -> Option<usize> {
     let end = address.find(['/', '?', '#', ',']).unwrap_or(address.len());
     let host = &address[..end];
     if let Some(sign) = host.rfind('@') {
-        let is_secret = if is_web {
+        let user = &host[..sign];
+        let is_secret = if user.contains(':') {
+            true
+        } else if is_web {
             // A model is named by an address, and its release follows after an `@`.
-            !host
-                .split_once('@')
-                .is_some_and(|(_, rest)| is_release(rest))
+            let (_, rest) = host.split_once('@').unwrap_or_default();
+            !is_release(rest)
         } else {
-            host[..sign].contains(':')
+            false
         };
         return is_secret.then_some(sign);
     }
     // A password with `/`, `?` or `#`: otherwise a port would follow the colon.
     let (_, port) = host.rsplit_once(':')?;
-    let is_port = host.starts_with('[') || port.bytes().all(|byte| byte.is_ascii_digit());
-    address.rfind('@').filter(|_| !is_port)
+    if host.starts_with('[') || port.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let sign = address.rfind('@');
+    sign.or_else(|| is_cut.then_some(address.len()))
 }
 
 /// Whether a text is a version with a date, such as `1.04@2020-01-01`, and not the number of a host.
@@ -101,12 +152,17 @@ fn secret_values(query: &str) -> impl Iterator<Item = Range<usize>> {
         let at = start;
         start += pair.len() + 1;
         let (name, value) = pair.split_once('=')?;
-        let name_in_lower_case = name.to_ascii_lowercase();
-        let is_secret = SECRET_PARAMETERS
-            .iter()
-            .any(|part| name_in_lower_case.contains(part));
         let value_at = at + name.len() + 1;
-        (is_secret && !value.is_empty()).then_some(value_at..value_at + value.len())
+        (is_secret_name(name) && !value.is_empty()).then_some(value_at..value_at + value.len())
+    })
+}
+
+/// Whether a query parameter of a name has a secret value.
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(|character: char| !character.is_ascii_alphanumeric());
+    words.any(|word| {
+        SECRET_WORDS.contains(&word) || SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending))
     })
 }
 
@@ -130,6 +186,18 @@ mod tests {
                 "https://host/x?a=1&private_token=secret&b=2 https://t@h",
                 "https://host/x?a=1&private_token=***&b=2 https://***@h",
             ),
+            (
+                "https://host/?accessToken=a",
+                "https://host/?accessToken=***",
+            ),
+            ("'https://me:it's{a}@host/'", "'https://***@host/'"),
+            ("HTTPS://token@host/", "HTTPS://***@host/"),
+            ("https://me:secret@10.1/", "https://***@10.1/"),
+            ("https://me:a://b@host/", "https://***://***@host/"),
+            (
+                "https://x/?to=https://me:secret@y/&token=t",
+                "https://x/?to=https://***@y/&token=***",
+            ),
         ] {
             assert_eq!(without_credentials(text), shown);
             assert_eq!(without_credentials(shown), shown);
@@ -143,6 +211,7 @@ mod tests {
             "a@b",
             "https://host:8080/a@b",
             "https://host/?since=3&limit=1",
+            "https://host/?author=bob&keywords=net&design=1",
             "http://[::1]/a@b",
             "ssh://root@web1:22",
             "http://acme.example@1.04@2020-01-01",

@@ -13,6 +13,10 @@ use super::credentials::without_credentials;
 /// The number of characters that [`Escaped::shortened`] shows.
 const SHORTENED_CHARACTERS: usize = 80;
 
+/// The length of the longest credentials that are hidden where a text is cut: half of a password would not be recognized
+/// later. What comes after is not looked at, however long the text is.
+const LONGEST_CREDENTIALS: usize = 1000;
+
 /// A text from outside whose `Display` can neither move the cursor nor reorder or hide text.
 ///
 /// Control characters, bidirectional controls and characters without width are written as
@@ -140,15 +144,20 @@ impl fmt::Display for Escaped<'_> {
             Content::Path(path) => Escaped::new(&path.to_string_lossy()).fmt(formatter),
             Content::Borrowed(text) => {
                 // Half of a password would not be recognized later.
-                let text = match self.limit {
-                    Some(_) => without_credentials(text),
-                    None => Cow::Borrowed(text),
+                let Some(limit) = self.limit else {
+                    return (text.chars())
+                        .try_for_each(|character| write_one(formatter, character));
                 };
-                for (shown, character) in text.chars().enumerate() {
-                    if self.limit == Some(shown) {
-                        return formatter.write_str("...");
-                    }
+                let mut positions = text.char_indices();
+                let end = positions.nth(limit.saturating_add(LONGEST_CREDENTIALS));
+                let beginning = end.map_or(text, |(end, _)| &text[..end]);
+                let beginning = without_credentials(beginning);
+                let mut characters = beginning.chars();
+                for character in characters.by_ref().take(limit) {
                     write_one(formatter, character)?;
+                }
+                if end.is_some() || characters.next().is_some() {
+                    formatter.write_str("...")?;
                 }
                 Ok(())
             }

@@ -13,8 +13,11 @@ const LISTED_VIOLATIONS: usize = 8;
 /// How deep a default is derived from a schema.
 const DEFAULT_DEPTH: usize = 16;
 
-/// The most values in a derived default.
-const DEFAULT_VALUES: usize = 1000;
+/// The most bytes of text in a derived default, where each value counts as some of them.
+const DEFAULT_BYTES: usize = 100_000;
+
+/// The bytes that a value counts, besides its text.
+const VALUE_BYTES: usize = 16;
 
 /// A part of a returned value that violates the schema of the function.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,27 +60,29 @@ impl ReturnSchema {
         let mut compiled = Self {
             validator,
             has_own_default,
-            default: Ok(Derivation::of(&schema)),
+            default: Ok(Value::Null),
         };
-        if let Err(violations) = compiled
-            .default
-            .as_ref()
-            .map_or(Ok(()), |it| compiled.check(it))
-        {
-            let violation = violations.first().map(ToString::to_string);
-            let violation = violation.unwrap_or_default();
-            compiled.default = Err(if has_own_default {
-                error(format!(
-                    "`Returns` of `{name}` does not allow its own `default`: {violation}"
-                ))
-            } else {
+        compiled.default = if let Some(own) = schema.get("default") {
+            compiled
+                .check(own)
+                .map(|()| own.clone())
+                .map_err(|violations| {
+                    let violation = violations.first().map(ToString::to_string);
+                    let violation = violation.unwrap_or_default();
+                    error(format!(
+                        "`Returns` of `{name}` does not allow its own `default`: {violation}"
+                    ))
+                })
+        } else {
+            let derived = Derivation::of(&schema).filter(|value| compiled.check(value).is_ok());
+            derived.ok_or_else(|| {
                 let message = format!(
                     "`{name}` does not apply on some platforms, and no value can be derived from its `Returns`"
                 );
                 let hint = "add a `default` to the schema, which calls return there";
                 Box::new(error(message).hint(hint))
-            });
-        }
+            })
+        };
         Ok(Some(compiled))
     }
 
@@ -86,8 +91,8 @@ impl ReturnSchema {
         self.has_own_default
     }
 
-    /// The value that a call returns where the function does not apply: the `default` of the schema, or else the
-    /// smallest value that it allows.
+    /// The value that a call returns where the function does not apply: the `default` of the schema, or else a minimal
+    /// value that it allows: a number near zero, an empty text, only what is required.
     ///
     /// # Errors
     ///
@@ -113,89 +118,114 @@ impl ReturnSchema {
     }
 }
 
-/// Derives a default from a schema.
+/// Derives a default from a schema. The result still has to be checked: not every keyword is heeded.
 struct Derivation<'schema> {
     /// The whole schema, which has what references name.
     root: &'schema Value,
-    /// How many more values there may be.
+    /// How many more bytes the default may have.
     remaining: usize,
 }
 
 impl Derivation<'_> {
-    /// The default of a schema, or else a small value that it probably allows, with the properties that it requires.
-    fn of(schema: &Value) -> Value {
+    /// A minimal value that a schema probably allows; `None` if it would be too large or too deep.
+    fn of(schema: &Value) -> Option<Value> {
         let mut derivation = Derivation {
             root: schema,
-            remaining: DEFAULT_VALUES,
+            remaining: DEFAULT_BYTES,
         };
         derivation.value(schema, DEFAULT_DEPTH)
     }
 
-    fn value(&mut self, schema: &Value, depth: usize) -> Value {
-        let Some(schema) = schema
-            .as_object()
-            .filter(|_| depth > 0 && self.remaining > 0)
-        else {
-            return Value::Null;
+    /// Counts bytes of the default.
+    fn take(&mut self, bytes: usize) -> Option<()> {
+        self.remaining = self.remaining.checked_sub(bytes)?;
+        Some(())
+    }
+
+    fn value(&mut self, schema: &Value, depth: usize) -> Option<Value> {
+        self.take(VALUE_BYTES)?;
+        let Some(schema) = schema.as_object() else {
+            return Some(Value::Null);
         };
-        self.remaining -= 1;
+        let depth = depth.checked_sub(1)?;
         let first = |key: &str| schema.get(key)?.as_array()?.first();
         let stated = schema.get("default").or_else(|| schema.get("const"));
         if let Some(stated) = stated.or_else(|| first("enum")) {
-            return stated.clone();
+            self.take(size(stated))?;
+            return Some(stated.clone());
         }
-        let referred = schema.get("$ref").and_then(Value::as_str);
-        let referred = referred.and_then(|it| self.root.pointer(it.strip_prefix('#')?));
-        let mut derive = |schema: &Value| self.value(schema, depth - 1);
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let required = schema.get("required").and_then(Value::as_array);
         let kind = match schema.get("type") {
             Some(Value::String(kind)) => kind.as_str(),
             Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "null") => "null",
             Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("null"),
-            _ if properties.is_some() || required.is_some() => "object",
+            _ if schema.contains_key("properties") || schema.contains_key("required") => "object",
             _ => {
-                let alternative = referred
-                    .or_else(|| first("anyOf"))
-                    .or_else(|| first("oneOf"));
-                return alternative.map_or(Value::Null, derive);
+                let referred = schema.get("$ref").and_then(Value::as_str);
+                let referred = referred.and_then(|it| self.root.pointer(it.strip_prefix('#')?));
+                let alternative = referred.or_else(|| first("anyOf"));
+                return match alternative.or_else(|| first("oneOf")) {
+                    Some(alternative) => self.value(alternative, depth),
+                    None => Some(Value::Null),
+                };
             }
         };
-        match kind {
-            "object" => {
-                let required = required.into_iter().flatten().filter_map(Value::as_str);
-                let others = schema.get("additionalProperties");
-                let members: Map<String, Value> = required
-                    .map(|name| {
-                        let schema = properties.and_then(|properties| properties.get(name));
-                        let value = schema.or(others).map_or(Value::Null, &mut derive);
-                        (name.to_owned(), value)
-                    })
-                    .collect();
-                Value::Object(members)
-            }
+        Some(match kind {
+            "object" => Value::Object(self.required(schema, depth)?),
             "array" => {
                 let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-                let least =
-                    usize::try_from(least).map_or(DEFAULT_VALUES, |it| it.min(DEFAULT_VALUES));
                 let items = schema.get("items").unwrap_or(&Value::Null);
-                Value::Array((0..least).map(|_| derive(items)).collect())
+                let items = (0..least).map(|_| self.value(items, depth));
+                Value::Array(items.collect::<Option<_>>()?)
             }
             "string" => Value::String(String::new()),
             "integer" => smallest_integer(schema),
-            "number" => {
-                let bounds = [schema.get("minimum"), schema.get("maximum")];
-                let zero = Value::from(0);
-                let number = |value: &Value| value.as_f64().unwrap_or_default();
-                match bounds {
-                    [Some(least), _] if number(least) > 0.0 => least.clone(),
-                    [_, Some(most)] if number(most) < 0.0 => most.clone(),
-                    _ => zero,
-                }
-            }
+            "number" => smallest_number(schema),
             "boolean" => Value::Bool(false),
             _ => Value::Null,
-        }
+        })
+    }
+
+    /// The properties that a schema requires.
+    fn required(
+        &mut self,
+        schema: &Map<String, Value>,
+        depth: usize,
+    ) -> Option<Map<String, Value>> {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let others = schema.get("additionalProperties").unwrap_or(&Value::Null);
+        let required = schema.get("required").and_then(Value::as_array);
+        let required = required.into_iter().flatten().filter_map(Value::as_str);
+        let members = required.map(|name| {
+            self.take(name.len())?;
+            let schema = properties.and_then(|properties| properties.get(name));
+            let value = self.value(schema.unwrap_or(others), depth)?;
+            Some((name.to_owned(), value))
+        });
+        members.collect()
+    }
+}
+
+/// How many bytes a value counts.
+fn size(value: &Value) -> usize {
+    let content = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| key.len() + size(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    VALUE_BYTES + content
+}
+
+/// The number nearest to zero inside the bounds of a schema.
+fn smallest_number(schema: &Map<String, Value>) -> Value {
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    match [schema.get("minimum"), schema.get("maximum")] {
+        [Some(least), _] if number(least) > 0.0 => least.clone(),
+        [_, Some(most)] if number(most) < 0.0 => most.clone(),
+        _ => Value::from(0),
     }
 }
 

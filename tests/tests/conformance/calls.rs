@@ -26,6 +26,7 @@ fn with_stubs(
          \x20 items: {NotApplicable: {os: Windows}, Returns: {type: array, minItems: 2, items: {$ref: '#/$defs/x'}, $defs: {x: {anyOf: [{type: string}, {type: integer}]}}}}\n\
          \x20 rest: {NotApplicable: {os: Windows}, Returns: {required: [a], additionalProperties: {type: integer}}}\n\
          \x20 loop: {NotApplicable: {os: Windows}, Returns: {type: object, required: [a, b, c], additionalProperties: {$ref: '#'}}}\n\
+         \x20 huge: {NotApplicable: {os: Windows}, Returns: {type: array, minItems: 900, items: {required: [a, b, c, d, e, f, g, h]}}}\n\
          \x20 opaque: {NotApplicable: {os: Windows}, Returns: {type: string, pattern: '^a'}}\n\
          \x20 wrong: {NotApplicable: {os: Windows}, Returns: {type: string, default: 3}}\n\
          \x20 hold: {Deprecated: {since: 1.2, removed_in: 2.0, successor: start}}\n\
@@ -107,6 +108,7 @@ fn what_makes_no_sense_returns_its_default() {
         // Without a valid default, only this function cannot be called.
         for (function, problem) in [
             ("loop", "no value can be derived"),
+            ("huge", "no value can be derived"),
             ("opaque", "no value can be derived"),
             ("wrong", "does not allow its own `default`"),
         ] {

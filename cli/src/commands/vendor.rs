@@ -118,34 +118,33 @@ fn vendored_names(
     names
 }
 
-/// The releases of each file, in the order in which the files are loaded. Releases with the same digest are in one file,
-/// which comes after everything that any of them requires.
+/// The releases of each file, in the order in which the files are loaded: each after those with releases that one of its
+/// own requires. Releases with the same digest are in one file.
 fn files_in_load_order(lock: &Lockfile) -> Vec<Vec<&(PackageName, Version)>> {
-    let mut files: Vec<Vec<&(PackageName, Version)>> = Vec::new();
-    let mut known: BTreeMap<ArtifactDigest, usize> = BTreeMap::new();
-    for release in load_order(lock).into_iter().rev() {
-        let digest = lock.packages[release].digest;
-        if let Some(file) = digest.and_then(|digest| known.get(&digest).copied()) {
-            files[file].push(release);
-        } else {
-            known.extend(digest.map(|digest| (digest, files.len())));
-            files.push(vec![release]);
-        }
+    // A file is named by the first of its releases.
+    let mut first_of: BTreeMap<ArtifactDigest, &(PackageName, Version)> = BTreeMap::new();
+    let mut files: BTreeMap<&(PackageName, Version), Vec<&(PackageName, Version)>> =
+        BTreeMap::new();
+    let mut file_of = BTreeMap::new();
+    for (release, locked) in &lock.packages {
+        let first = match locked.digest {
+            Some(digest) => *first_of.entry(digest).or_insert(release),
+            None => release,
+        };
+        files.entry(first).or_default().push(release);
+        file_of.insert(release, first);
     }
-    files.reverse();
-    files
-}
-
-/// The releases of a lockfile, each after those that it requires.
-fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
-    requirements_first(lock.packages.keys(), |release| {
-        let bindings = lock.packages[release].requires.iter();
-        let locked = bindings.filter_map(|(package, version)| {
-            let key = (package.clone(), version.clone());
-            Some(lock.packages.get_key_value(&key)?.0)
+    let order = requirements_first(files.keys().copied(), |file| {
+        let bindings = files[file]
+            .iter()
+            .flat_map(|release| lock.packages[*release].requires.iter());
+        let required = bindings.filter_map(|(package, version)| {
+            let required = file_of.get(&(package.clone(), version.clone()))?;
+            (*required != file).then_some(*required)
         });
-        locked.collect()
-    })
+        required.collect()
+    });
+    order.into_iter().map(|file| files[file].clone()).collect()
 }
 
 /// The largest record of written archives that is read, in bytes.
@@ -221,4 +220,43 @@ fn write_artifact(
     };
     writer.write(file, bytes)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pkgres_manifest::{LockedPackage, ReleaseSource};
+
+    #[test]
+    fn a_file_comes_before_what_requires_one_of_its_models() {
+        let release = |name: &str| {
+            let name: PackageName = name.parse().expect("a name");
+            (name, Version::new(1, 0, 0))
+        };
+        let locked = |file: &str, required: &[&str]| LockedPackage {
+            source: ReleaseSource::Host,
+            digest: Some(ArtifactDigest::of_archive(file.as_bytes())),
+            requires: required.iter().map(|name| release(name)).collect(),
+        };
+        // An index does not say that the two models of one file require each other.
+        let packages = [
+            (release("a"), locked("a and z", &[])),
+            (release("m"), locked("m", &["a"])),
+            (release("z"), locked("a and z", &["y"])),
+            (release("y"), locked("y", &[])),
+        ];
+        let lock = Lockfile {
+            packages: packages.into_iter().collect(),
+            ..Lockfile::default()
+        };
+        let files = files_in_load_order(&lock).into_iter().map(|releases| {
+            let names = releases.iter().map(|(name, _)| name.to_string());
+            names.collect::<Vec<_>>()
+        });
+        let expected: [&[&str]; 3] = [&["y"], &["a", "z"], &["m"]];
+        assert!(
+            files.eq(expected),
+            "a file is loaded before its requirements"
+        );
+    }
 }

@@ -338,7 +338,7 @@ pub struct Substitution {
 
 impl PlannedModel {
     /// Lets missing pins be replaced by less preferred versions where the model has no resolution otherwise: another
-    /// minor version, or a prerelease. `is_solvable` tells whether there is a resolution.
+    /// minor version, or a prerelease. `is_solvable` tells whether there may be a resolution; only a proof counts as no.
     ///
     /// Objects of one class with the same missing pin are replaced alike. Earlier objects come first: they keep the
     /// preferred versions if any resolution allows it. If there is no resolution with any replacements, all versions are

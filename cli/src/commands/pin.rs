@@ -232,7 +232,8 @@ impl Planned {
             };
             let mut resolver = Resolver::new(request);
             let answer = drive(&mut resolver, &registries, &context.read_options)?;
-            Ok::<_, Failure>(matches!(answer, Answer::Solved(_)))
+            // Only a proof shows that less preferred versions are needed.
+            Ok::<_, Failure>(!matches!(answer, Answer::Conflict(_)))
         })?;
         let PlannedModel {
             root,

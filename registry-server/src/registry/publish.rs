@@ -183,7 +183,7 @@ impl RegistryBackend {
 
     /// Stores the artifact of a release again if it was lost, such as by a restore of an older backup.
     fn restore_artifact(&self, digest: &Digest, archive: &Bytes) -> Result<(), Problem> {
-        let length = self.artifact_length(digest)?;
+        let length = self.blobs.length(digest).map_err(Problem::unavailable)?;
         if length == Some(archive.len() as u64) {
             return Ok(());
         }

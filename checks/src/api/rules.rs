@@ -100,7 +100,7 @@ define_rules! {
     ArgumentRemoved = "argument-removed", Major, "an argument was removed";
     /// An argument was renamed, and nothing else changed. Calls by position still work; calls by name fail.
     ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
-    /// A method has a new argument without `Default`, or a class a new `.init` with one. All existing calls, or all
+    /// A method has a new argument without `Default`, or a class has a new `.init` with such an argument. All existing calls, or all
     /// existing code that creates objects, fail, because they have no value for it.
     RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
     /// An argument lost its `Default`. Calls without a value for it fail.

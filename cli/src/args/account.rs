@@ -142,7 +142,7 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scopes())]
     pub(crate) scopes: Vec<String>,
 
-    /// Whose token it is, instead of yours; needs a token with the scope `admin`
+    /// The owner of the token, if it is not you; needs a token with the scope `admin`
     #[arg(long, value_name = "OWNER")]
     pub(crate) owner: Option<String>,
 

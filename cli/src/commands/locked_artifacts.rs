@@ -273,8 +273,8 @@ impl Problems {
         }
     }
 
-    /// Fails if there are any. `is_override` tells which come from the folder of an override. `holders` returns which registry on the network lists each of some artifacts that no registry
-    /// has, if any does.
+    /// Fails if there are any. `is_override` tells which come from the folder of an override. `holders` returns which
+    /// registry on the network lists each of some artifacts that no registry has, if any does.
     fn check(
         self,
         release: &dyn Fn(usize) -> String,

@@ -3,13 +3,13 @@
 //! The [`HttpOptions`](super::HttpOptions) name the sources. The first source that has a credential is used: the
 //! token in the options, the token file, a helper, the address itself, a netrc file.
 
-use pkgres_manifest::read_json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
+use pkgres_manifest::read_json;
 
 use super::address::Address;
 use super::credential::{Credential, Secret, TokenExchange};

@@ -1,7 +1,8 @@
 //! Error responses of registries.
 
-use super::Malformed;
 use pkgres_manifest::read_json;
+
+use super::Malformed;
 
 /// The body of an error response.
 ///

@@ -65,8 +65,8 @@ pub(super) fn claim(
             // Others have archives elsewhere: neither could download what the other publishes.
             (false, true) if is_marked => {
                 return Err(OpenError::NoArchives(format!(
-                    "the database was used with a folder or bucket before, and there is no {place}. If this registry without \
-                     releases is to have its archives here, write `{identity}` into it"
+                    "the archives of this database were kept elsewhere before: {place} does not exist. To keep them here \
+                     from now on, write `{identity}` into it"
                 )));
             }
             _ => {}

@@ -170,10 +170,7 @@ fn an_empty_database_is_not_served_with_other_archives() {
     for _ in 0..2 {
         match place.try_open() {
             Err(OpenError::NoArchives(reason)) => {
-                assert!(
-                    reason.contains("used with a folder or bucket before"),
-                    "{reason}"
-                );
+                assert!(reason.contains("were kept elsewhere before"), "{reason}");
             }
             Err(other) => panic!("{other}"),
             Ok(registry) => panic!("{}", registry.identity()),

@@ -1,4 +1,4 @@
-//! The report of a conflict: facts as reasons, and everything else that is said of it.
+//! The report of a conflict: facts as reasons, its summary and its hints.
 
 use std::collections::BTreeSet;
 

@@ -398,7 +398,7 @@ mod tests {
                 "evil.web 1.2.0",
             ),
             ("artifact", serde_json::json!({"sha256": "12"}), "digest"),
-            ("artifact", serde_json::json!(1), "artifact"),
+            ("artifact", serde_json::json!(1), "expected an object"),
             (
                 "artifact",
                 serde_json::json!({"sha256": format!("tree:{}", "ab".repeat(32))}),

@@ -1,7 +1,6 @@
 //! Runs that go on: a machine that is watched, and how its run ends.
 
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,8 +11,8 @@ use tempfile::TempDir;
 
 use crate::watched::{PATIENCE, Watched, pkgres, write};
 
-/// What a watched run is about.
-const WEB: [&str; 3] = ["web", "--target", "rootfs:root"];
+/// The package and the machine of most runs.
+pub(crate) const WEB: [&str; 3] = ["web", "--target", "rootfs:root"];
 
 const FILES: [(&str, &str); 2] = [
     (
@@ -27,7 +26,7 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// A folder with a locked package and an empty root.
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for name in ["web", "root"] {
         std::fs::create_dir(folder.path().join(name)).expect("a new folder");
@@ -359,19 +358,6 @@ fn an_error_among_events_is_one_line() {
 }
 
 #[test]
-fn the_folder_of_states_is_one_of_the_machine() {
-    let folder = folder();
-    let run = pkgres(folder.path())
-        .args(["apply", "web", "--target", "rootfs:root"])
-        .args(["--state", "states"])
-        .output()
-        .expect("the program starts");
-    assert_eq!(run.status.code(), Some(2));
-    let stderr = String::from_utf8_lossy(&run.stderr);
-    assert!(stderr.contains("must be an absolute path"), "{stderr}");
-}
-
-#[test]
 fn a_watched_run_says_once_how_the_machine_is() {
     for (options, note) in [
         (
@@ -526,199 +512,4 @@ fn a_plan_with_files_agrees_with_a_run_about_reversals() {
         let (code, stderr) = run(command);
         assert_eq!(code, Some(0), "{command:?}: {stderr}");
     }
-}
-
-#[test]
-fn metrics_are_those_that_prometheus_reads() {
-    let folder = folder();
-    let run = |resources: &str| {
-        write(&folder.path().join("web/r.yaml"), resources);
-        let status = pkgres(folder.path())
-            .args([
-                "apply",
-                "web",
-                "--target",
-                "rootfs:root",
-                "--metrics",
-                "run.prom",
-            ])
-            .output()
-            .expect("the program starts")
-            .status;
-        let text = std::fs::read_to_string(folder.path().join("run.prom"));
-        (status.code(), text.expect("the metrics were written"))
-    };
-    let (code, metrics) =
-        run("Package:\n- file: /web.conf\n- directory: /none/inner\n- file: /b\n  content: '\"'\n");
-    assert_eq!(code, Some(7), "{metrics}");
-    for line in [
-        "pkgres_resources{target=\"rootfs:root\",state=\"failed\"} 1",
-        "pkgres_resources{target=\"rootfs:root\",state=\"in_order\"} 2",
-        "pkgres_changes_total{target=\"rootfs:root\",kind=\"file\"} 2",
-        "pkgres_failures_total{target=\"rootfs:root\",kind=\"directory\"} 1",
-        "pkgres_attempt_duration_seconds_count{target=\"rootfs:root\",kind=\"file\"} 2",
-        "pkgres_resource_failing{target=\"rootfs:root\",resource=\"directory:/none/inner\"} 1",
-        "pkgres_converged{target=\"rootfs:root\"} 0",
-    ] {
-        assert!(
-            metrics.lines().any(|other| other == line),
-            "{line}\n{metrics}"
-        );
-    }
-    assert!(!metrics.contains("last_converged"), "{metrics}");
-    check_metrics(&metrics);
-
-    let (code, metrics) = run("Package:\n- file: /web.conf\n");
-    assert_eq!(code, Some(0), "{metrics}");
-    for line in [
-        "pkgres_resources{target=\"rootfs:root\",state=\"in_order\"} 1",
-        "pkgres_changes_total{target=\"rootfs:root\",kind=\"file\"} 0",
-        "pkgres_converged{target=\"rootfs:root\"} 1",
-        "pkgres_failed_validations{target=\"rootfs:root\"} 0",
-    ] {
-        assert!(
-            metrics.lines().any(|other| other == line),
-            "{line}\n{metrics}"
-        );
-    }
-    assert!(
-        metrics.contains("pkgres_last_converged_timestamp_seconds{"),
-        "{metrics}"
-    );
-    assert!(!metrics.contains("resource_failing"), "{metrics}");
-    check_metrics(&metrics);
-}
-
-/// Lets the program that Prometheus has for it check metrics.
-fn check_metrics(metrics: &str) {
-    let child = Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        pkgres_tests::skip::without_service("`promtool` is not there");
-        return;
-    };
-    let mut stdin = child.stdin.take().expect("it is piped");
-    std::io::Write::write_all(&mut stdin, metrics.as_bytes()).expect("it reads");
-    drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && words.is_empty(),
-        "{words}\n{metrics}"
-    );
-}
-
-#[test]
-fn metrics_that_cannot_be_written_are_an_error_before_any_change() {
-    let folder = folder();
-    write(&folder.path().join("file"), "");
-    let run = pkgres(folder.path())
-        .args([
-            "apply",
-            "web",
-            "--target",
-            "rootfs:root",
-            "--metrics",
-            "file/run.prom",
-        ])
-        .output()
-        .expect("the program starts");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(!folder.path().join("root/web.conf").exists());
-}
-
-#[test]
-fn no_folder_is_made_for_metrics() {
-    let folder = folder();
-    let run = pkgres(folder.path())
-        .args(["apply", "web", "--target", "rootfs:root"])
-        .args(["--metrics", "mising/run.prom"])
-        .output()
-        .expect("the program starts");
-    assert_eq!(run.status.code(), Some(2));
-    let stderr = String::from_utf8_lossy(&run.stderr);
-    assert!(stderr.contains("there is no folder mising"), "{stderr}");
-    assert!(!folder.path().join("mising").exists());
-    assert!(!folder.path().join("root/web.conf").exists());
-}
-
-#[test]
-fn a_lock_that_any_user_can_take_stops_no_run() {
-    let folder = folder();
-    let root = std::fs::File::open(folder.path().join("root")).expect("it is there");
-    root.lock().expect("nobody else has locked it");
-    let run = pkgres(folder.path())
-        .args([
-            "apply",
-            "web",
-            "--target",
-            "rootfs:root",
-            "--lock-timeout",
-            "0",
-        ])
-        .output()
-        .expect("the program starts");
-    assert_eq!(run.status.code(), Some(0), "{run:?}");
-    let lock = folder.path().join("root/var/lib/pkgres/state/.lock");
-    let mode = std::fs::metadata(&lock)
-        .expect("it was made")
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o700);
-}
-
-/// The hints of the error can be followed.
-#[test]
-fn what_was_kept_and_is_lost_can_be_given_up() {
-    let folder = folder();
-    let at = |path: &str| folder.path().join(path);
-    let resources = |text: &str| {
-        write(&at("web/r.yaml"), text);
-        let locked = pkgres(folder.path()).args(["lock", "web"]).status();
-        assert!(locked.expect("the program starts").success());
-    };
-    let run = |command: &[&str]| {
-        let mut run = pkgres(folder.path());
-        run.args(command).args(WEB);
-        run.output().expect("the program starts")
-    };
-    let apply = || run(&["apply"]);
-    write(&at("root/web.conf"), "before\n");
-    resources("Package:\n- file: /web.conf\n  content: x\n  meta: {reverse: true}\n");
-    assert_eq!(apply().status.code(), Some(0));
-    let kept = "root/var/lib/pkgres/state/org.example.Web/contents";
-    let mut contents = std::fs::read_dir(at(kept)).expect("there is a state");
-    let content = contents.next().expect("it is kept").expect("it is ours");
-    let remove = |path: &Path| {
-        let removed = Command::new("rm").arg(path).status();
-        assert!(removed.expect("rm starts").success());
-    };
-    resources("Package: []\n");
-    let failing = |command: &[&str]| {
-        let failed = run(command);
-        let stderr = String::from_utf8_lossy(&failed.stderr).into_owned();
-        assert_eq!(failed.status.code(), Some(7), "{stderr}");
-        assert!(
-            stderr.contains("what `file:/web.conf` had before it was changed is lost"),
-            "{stderr}"
-        );
-        stderr
-    };
-    write(&content.path(), "other\n");
-    failing(&["plan"]);
-    failing(&["apply", "--noop"]);
-    remove(&content.path());
-    failing(&["plan"]);
-    let stderr = failing(&["apply"]);
-    let record = stderr.split("hint: or remove ").nth(1);
-    let record = record.and_then(|hint| hint.split(" there").next());
-    let record = format!("root{}", record.expect("the hint names the record"));
-    remove(&at(&record));
-    assert_eq!(apply().status.code(), Some(0));
-    let left = std::fs::read_to_string(at("root/web.conf"));
-    assert_eq!(left.ok().as_deref(), Some("x"));
 }

@@ -29,7 +29,7 @@ pub(super) struct Fetched {
     pub(super) without_digest: Vec<(PackageName, Version)>,
 }
 
-/// What happens with locked releases of registries that have no digest, and so no artifact.
+/// How to treat locked releases without a digest: their registries have no artifacts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WithoutDigest {
     /// They are counted.

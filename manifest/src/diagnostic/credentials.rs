@@ -12,7 +12,7 @@ const HIDDEN: &str = "***";
 /// What ends an address in a text, besides blanks. A password can have `'`, `{` and `}`.
 const ENDS_ADDRESS: [char; 4] = ['"', '`', '<', '>'];
 
-/// What stands between the scheme and the rest of an address.
+/// The separator after the scheme of an address.
 const AFTER_SCHEME: &str = "://";
 
 /// Words in the names of query parameters whose values are secret.
@@ -43,8 +43,8 @@ const SECRET_ENDINGS: [&str; 7] = [
     "token",
 ];
 
-/// A text without the credentials in its addresses: `***` stands for users and passwords, and for the values of query
-/// parameters such as `token`.
+/// Hides the credentials in the addresses of a text: users, passwords, and the values of query parameters such as `token`
+/// become `***`.
 ///
 /// ```
 /// use pkgres_manifest::diagnostic::without_credentials;

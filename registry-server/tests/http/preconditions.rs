@@ -49,7 +49,7 @@ fn a_change_whose_precondition_does_not_hold_is_not_made() {
     }
 }
 
-/// What a client has just read is what it changes.
+/// A client can change what it has just read.
 #[test]
 fn a_change_whose_precondition_holds_is_made() {
     for at in 0..Filled::new().writes.len() {

@@ -135,7 +135,7 @@ impl ArtifactSource for ReleaseFiles {
             Artifact::Archive(archive) => Ok(archive.bytes().to_vec()),
             Artifact::Folder(folder) => archive_of(folder, &self.options).map_err(first_message),
             Artifact::File(_) | Artifact::Tree(_) => {
-                Err("it is no archive of a package".to_owned())
+                Err("it is not an archive of a package".to_owned())
             }
         }
     }

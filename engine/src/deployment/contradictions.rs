@@ -1,4 +1,5 @@
-//! Finds contradictory resources: one must be absent that another one creates or needs.
+//! Finds resources that contradict each other: two that claim one place or one number, one below a plain file of another
+//! one, and one that needs what another one removes.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ pub(super) fn contradictions<'place>(
                     Identifier::UserNumber(number) | Identifier::GroupNumber(number) => {
                         format!("`{one}` and `{two}` have the same number, {number}")
                     }
-                    _ => format!("`{one}` and `{two}` both say what is at one place"),
+                    _ => format!("`{one}` and `{two}` both determine what is at one place"),
                 };
                 report(message, node, other);
             } else {
@@ -52,7 +53,7 @@ pub(super) fn contradictions<'place>(
         let identifiers = node.resource.identifiers().into_iter();
         let around = identifiers.filter_map(|identifier| plain_file_around(&identifier, &claims));
         for file in around {
-            let message = format!("`{}` is below `{}`, which is no folder", node.id, file.id);
+            let message = format!("`{}` is below `{}`, which is not a folder", node.id, file.id);
             report(message, node, file);
         }
     }

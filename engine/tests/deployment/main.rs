@@ -436,15 +436,15 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
     );
     check(
         "Package: [{directory: /a}, {link: /a, target: /b}]",
-        "Web/r.yaml:1:35: error[PK0105]: `directory:/a` and `link:/a` both say what is at one place [Web/r.yaml:1:23]",
+        "Web/r.yaml:1:35: error[PK0105]: `directory:/a` and `link:/a` both determine what is at one place [Web/r.yaml:1:23]",
     );
     check(
         "Package: [{file: /a}, {directory: /a/b, after: ['file:/a']}]",
-        "Web/r.yaml:1:35: error[PK0105]: `directory:/a/b` is below `file:/a`, which is no folder [Web/r.yaml:1:18]",
+        "Web/r.yaml:1:35: error[PK0105]: `directory:/a/b` is below `file:/a`, which is not a folder [Web/r.yaml:1:18]",
     );
     check(
         "Package: [{file: /a, force: true, mode: 0600}, {file: /a/b/c}]",
-        "Web/r.yaml:1:55: error[PK0105]: `file:/a/b/c` is below `file:/a`, which is no folder [Web/r.yaml:1:18]",
+        "Web/r.yaml:1:55: error[PK0105]: `file:/a/b/c` is below `file:/a`, which is not a folder [Web/r.yaml:1:18]",
     );
     check(
         "Package: [{user: a, number: 1500}, {group: c, number: 1500}, {user: b, number: 1500}]",

@@ -113,8 +113,9 @@ enum RequestedRange {
 
 /// The range of a header, for an artifact of a length.
 fn parse_range(text: &str, length: u64) -> RequestedRange {
-    let Some(range) = text.strip_prefix("bytes=") else {
-        return RequestedRange::Whole;
+    let range = match text.split_once('=') {
+        Some((unit, range)) if unit.eq_ignore_ascii_case("bytes") => range,
+        _ => return RequestedRange::Whole,
     };
     let Some((first, last)) = range
         .trim()
@@ -151,6 +152,7 @@ mod tests {
             ("bytes=0-0", RequestedRange::Part(0, 0)),
             ("bytes=2-4", RequestedRange::Part(2, 4)),
             ("bytes=2-99", RequestedRange::Part(2, 9)),
+            ("Bytes=2-4", RequestedRange::Part(2, 4)),
             ("bytes=9-", RequestedRange::Part(9, 9)),
             ("bytes=-3", RequestedRange::Part(7, 9)),
             ("bytes=-99", RequestedRange::Part(0, 9)),

@@ -201,6 +201,14 @@ impl Service {
             None => Bytes::new(),
             Some(kind) => {
                 negotiate::check_content(&head.headers, kind)?;
+                if negotiate::is_encoded(&head.headers) {
+                    let detail = "the body has to be sent without `Content-Encoding`";
+                    let problem = Problem::new(ProblemCode::MediaTypeUnsupported, detail);
+                    let accepted = HeaderValue::from_static("identity");
+                    return Ok(error_response(surface, &problem, id)
+                        .header(header::ACCEPT_ENCODING, accepted));
+                }
+                negotiate::check_whole(&head.headers)?;
                 let incoming = &self.registry.incoming;
                 read_body::receive(body, limit, self.body_timeout, incoming).await?
             }

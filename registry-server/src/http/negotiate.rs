@@ -107,6 +107,24 @@ pub(super) fn check_content(headers: &HeaderMap, expected: &str) -> Result<(), P
     Err(Problem::new(ProblemCode::MediaTypeUnsupported, detail))
 }
 
+/// Whether a body has a content coding: nothing here is decoded.
+pub(super) fn is_encoded(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
+    values.any(|value| {
+        let mut codings = value.to_str().unwrap_or("?").split(',').map(str::trim);
+        codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+    })
+}
+
+/// An error if a body is only a part of what is to be stored.
+pub(super) fn check_whole(headers: &HeaderMap) -> Result<(), Problem> {
+    if !headers.contains_key(header::CONTENT_RANGE) {
+        return Ok(());
+    }
+    let detail = "a body has to be whole: `Content-Range` is not supported";
+    Err(Problem::new(ProblemCode::HeaderInvalid, detail))
+}
+
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;

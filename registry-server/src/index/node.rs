@@ -1,5 +1,6 @@
 //! A node: a process that serves the index and follows the database.
 
+use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use pkgres_manifest::{ClassName, PackageName};
@@ -61,17 +62,27 @@ impl Node {
         }
         let (serial, rendered) = self.database.read(|transaction| {
             let serial = changes::current_serial(transaction)?;
-            let rendered = if serial > state.serial {
-                documents::rendered_after(transaction, state.serial)?
-            } else {
-                Vec::new()
+            let rendered = match serial.cmp(&state.serial) {
+                Ordering::Equal => Vec::new(),
+                Ordering::Greater => documents::rendered_after(transaction, state.serial)?,
+                Ordering::Less => documents::rendered_after(transaction, 0)?,
             };
             Ok::<_, Problem>((serial, rendered))
         })?;
-        if serial == state.serial {
-            return Ok(state);
-        }
-        let next = Arc::new(state.after(serial, rendered)?);
+        let next = match serial.cmp(&state.serial) {
+            Ordering::Equal => return Ok(state),
+            Ordering::Greater => state.after(serial, rendered)?,
+            // A backup of the database was restored. Documents of the later state do not belong to this one.
+            Ordering::Less => {
+                tracing::warn!(
+                    from = state.serial,
+                    to = serial,
+                    "the database went back to an older state"
+                );
+                State::empty().after(serial, rendered)?
+            }
+        };
+        let next = Arc::new(next);
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
         Ok(next)
     }

@@ -1,9 +1,10 @@
 //! Snapshots: states of the index that are signed for clients.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use pkgres_registry_client::protocol::{PublicKey, SignedSnapshot, Snapshot};
+use pkgres_registry_client::protocol::{Digest, PublicKey, SignedSnapshot, Snapshot};
 
 use super::document::Document;
 use super::state::State;
@@ -25,8 +26,9 @@ pub(crate) struct Signer {
 #[derive(Clone)]
 pub(crate) struct Signed {
     serial: u64,
-    /// When the state is signed again.
-    renew: Timestamp,
+    root: Digest,
+    /// From when to when the state is not signed again.
+    current: Range<Timestamp>,
     /// When clients stop accepting the signature.
     pub(crate) expires: Timestamp,
     pub(crate) snapshot: Arc<SignedSnapshot>,
@@ -54,10 +56,13 @@ impl Signer {
 
     pub(super) fn sign(&self, state: &State) -> Signed {
         let now = self.environment.now();
+        let root = state.tree().root();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // A state of the same serial has another root if a backup was restored, and the clock may have been set back.
         if let Some(signed) = last.as_ref()
             && signed.serial == state.serial
-            && now < signed.renew
+            && signed.root == root
+            && signed.current.contains(&now)
         {
             return signed.clone();
         }
@@ -65,22 +70,20 @@ impl Signer {
             registry: self.identity.registry.clone(),
             serial: state.serial,
             names: state.packages().len() as u64,
-            root: state.tree().root(),
+            root,
             issued: now,
             expires: now + VALIDITY,
         };
         let snapshot = SignedSnapshot::sign(&snapshot, &[&self.identity.key]);
         let signed = Signed {
             serial: state.serial,
-            renew: now + VALIDITY / 2,
+            root,
+            current: now..now + VALIDITY / 2,
             expires: now + VALIDITY,
             document: Arc::new(Document::new(snapshot.to_json())),
             snapshot: Arc::new(snapshot),
         };
-        // An older state must not take the place of a newer one.
-        if last.as_ref().is_none_or(|last| last.serial <= state.serial) {
-            *last = Some(signed.clone());
-        }
+        *last = Some(signed.clone());
         signed
     }
 }

@@ -63,12 +63,7 @@ pub(super) fn claim(
                 )));
             }
             // Others have archives elsewhere: neither could download what the other publishes.
-            (false, true) if is_marked => {
-                return Err(OpenError::NoArchives(format!(
-                    "the archives of this database were kept elsewhere before: {place} does not exist. To keep them here \
-                     from now on, write `{identity}` into it"
-                )));
-            }
+            (false, true) if is_marked => return Err(kept_elsewhere(blobs, identity)),
             _ => {}
         }
     }
@@ -78,18 +73,34 @@ pub(super) fn claim(
             data.display()
         )));
     }
+    if of_blobs.is_none() || !is_marked {
+        // Nodes that start at once come one after the other here.
+        database.write(|transaction| {
+            if !is_marked && facts::has_artifacts(transaction)? && blobs.owner()?.is_none() {
+                return Err(kept_elsewhere(blobs, identity));
+            }
+            if of_blobs.is_none() {
+                blobs.mark(identity)?;
+                // Another registry may have been faster.
+                compare(&blobs.mark_place(), blobs.owner()?.as_deref(), identity)?;
+            }
+            facts::remember_artifacts(transaction)?;
+            Ok::<_, OpenError>(())
+        })?;
+    }
     if of_data.is_none() {
         write_mark(&file, identity)?;
     }
-    if of_blobs.is_none() {
-        blobs.mark(identity)?;
-        // Another registry may have been faster.
-        compare(&blobs.mark_place(), blobs.owner()?.as_deref(), identity)?;
-    }
-    if !is_marked {
-        database.write(facts::remember_artifacts)?;
-    }
     Ok(())
+}
+
+/// The error about artifacts that have no mark, although those of the database have one.
+fn kept_elsewhere(blobs: &Blobs, identity: &str) -> OpenError {
+    let place = blobs.mark_place();
+    OpenError::NoArchives(format!(
+        "the archives of this database were kept elsewhere before: {place} does not exist. To keep them here from now \
+         on, write `{identity}` into it"
+    ))
 }
 
 /// An error if a mark names another registry.

@@ -8,6 +8,7 @@ use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::archive;
 
 use crate::support::{Answer, Served};
+use crate::writes::Filled;
 
 fn with_a_package() -> Served {
     let served = Served::new();
@@ -57,6 +58,31 @@ fn documents_have_their_digest_as_etag_and_are_revalidated() {
         assert_eq!(options.status, 204);
         assert!(options.header("allow").starts_with("GET, HEAD"), "{path}");
     }
+}
+
+/// What a client says about a body has to be understood, or the body would be read as something else.
+#[test]
+fn a_body_that_is_encoded_or_a_part_is_rejected() {
+    let filled = Filled::new();
+    let before = filled.everything();
+    let writes = || filled.writes.iter().filter(|write| !write.body.is_empty());
+    assert!(writes().count() > 5);
+    for write in writes() {
+        for coding in ["gzip", "identity, br", "x-unknown"] {
+            let answer = filled.write(write, &format!("content-encoding: {coding}"));
+            assert_eq!(answer.status, 415, "{}: {answer:?}", write.route);
+            assert_eq!(answer.header("accept-encoding"), "identity");
+        }
+        let answer = filled.write(write, "content-range: bytes 0-9/100");
+        assert_eq!(answer.status, 400, "{}: {answer:?}", write.route);
+        assert_eq!(filled.everything(), before, "{}", write.route);
+    }
+    let write = writes().next().expect("a write");
+    let answer = filled.write(write, "content-encoding: identity");
+    assert!(answer.status < 300, "{answer:?}");
+    // A media type that is wrong says nothing about codings.
+    let answer = filled.ask("POST", "/v1/tokens", "text/plain", b"{}");
+    assert_eq!((answer.status, answer.header("accept-encoding")), (415, ""));
 }
 
 #[test]

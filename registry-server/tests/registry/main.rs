@@ -39,6 +39,7 @@ fn on_services() {
         named(name, || case(&place));
     }
     nodes::follow_each_other(&postgres);
+    nodes::need_the_same_archives(&postgres);
 }
 
 /// Runs a case, and prints its name if it fails.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use pkgres_registry_server::{Background, RegistryBackend};
+use pkgres_registry_server::{Background, OpenError, RegistryBackend};
 use pkgres_tests::archives::archive;
 use pkgres_tests::services::Postgres;
 
@@ -85,4 +85,34 @@ pub(crate) fn follow_each_other(postgres: &Postgres) {
         wait_for(all + number);
     }
     following.join().expect("no panic");
+}
+
+/// Two nodes that start at once on a new database, each with a folder of its own for the archives: one of them would not
+/// have what the other publishes.
+pub(crate) fn need_the_same_archives(postgres: &Postgres) {
+    for _ in 0..5 {
+        let database = postgres.database();
+        let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary folder"));
+        let places = folders
+            .each_ref()
+            .map(|folder| Place::services(folder.path(), database.clone(), None));
+        let opened: Vec<Result<RegistryBackend, OpenError>> = std::thread::scope(|scope| {
+            let opening = places
+                .each_ref()
+                .map(|place| scope.spawn(|| place.try_open()));
+            opening.map(|node| node.join().expect("no panic")).into()
+        });
+        let reasons: Vec<&str> = opened
+            .iter()
+            .filter_map(|opened| match opened {
+                Ok(_) => None,
+                Err(OpenError::NoArchives(reason)) => Some(reason.as_str()),
+                Err(other) => panic!("{other}"),
+            })
+            .collect();
+        let [reason] = reasons[..] else {
+            panic!("one node starts: {reasons:?}");
+        };
+        assert!(reason.contains("were kept elsewhere before"), "{reason}");
+    }
 }

@@ -55,6 +55,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("a batch is of one state", reading::batch),
     ("a batch has limits", reading::batch_limits),
     ("snapshots are renewed", reading::snapshots),
+    (
+        "a database that is restored under a running node",
+        persistence::restored,
+    ),
     ("search", reading::search_and_dependants),
     ("deleting releases", crate::catalog::deleted),
     ("the release for a spec", crate::catalog::release_for_spec),

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{OpenError, Problem, RegistryBackend, RegistryOptions};
 use pkgres_tests::archives::{archive, files};
+use pkgres_tests::build::package;
 
 use crate::support::{Place, publish, publish_plain};
 
@@ -48,6 +49,35 @@ pub(super) fn reopened(place: &Place) {
     assert_eq!((before.1, registry.package_count()), (200, 101));
     drop(registry);
     assert_eq!(seen(&place.open()), before);
+}
+
+/// An operator restores a backup of the database while a node runs.
+pub(super) fn restored(place: &Place) {
+    let registry = place.open();
+    let verified = || {
+        let key = registry.config().keys[0];
+        registry.snapshot().verify(&key).expect("a signature")
+    };
+    publish_plain(&registry, "a.Kept", "1.0.0");
+    let (names, first) = (registry.names(), verified());
+    publish_plain(&registry, "a.Lost", "1.0.0");
+    let second = verified();
+    place.execute(
+        "DELETE FROM documents WHERE serial = 2; DELETE FROM changes WHERE serial = 2; \
+         DELETE FROM catalog WHERE package = 'a.Lost'; DELETE FROM definitions WHERE package = 'a.Lost'; \
+         DELETE FROM releases WHERE package = 'a.Lost'; DELETE FROM owners WHERE package = 'a.Lost'; \
+         DELETE FROM packages WHERE name = 'a.Lost'; UPDATE counter SET serial = 1",
+    );
+    assert_eq!(registry.refresh(), Ok(1));
+    // No state is signed that has documents of another one.
+    assert_eq!((registry.names(), registry.package_count()), (names, 1));
+    let again = verified();
+    assert_eq!((again.serial, again.root), (first.serial, first.root));
+    assert_eq!(registry.index_document(&package("a.Lost")), Ok(None));
+    publish_plain(&registry, "a.Other", "1.0.0");
+    let other = verified();
+    assert_eq!(other.serial, second.serial);
+    assert_ne!(other.root, second.root);
 }
 
 /// Interfaces have a table since a migration. Packages that were published before are in none of its rows.

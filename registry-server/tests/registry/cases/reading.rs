@@ -237,6 +237,9 @@ pub(super) fn snapshots(place: &Place) {
     let second = verified();
     assert_eq!((second.serial, second.root), (first.serial, first.root));
     assert!(second.expires > first.expires);
+    // A clock that was wrong and is set back: nobody may keep a signature for longer than it is valid.
+    place.seconds.fetch_sub(validity, Ordering::Relaxed);
+    assert!(verified().expires < first.expires);
 }
 
 pub(super) fn search_and_dependants(place: &Place) {

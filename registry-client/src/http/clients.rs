@@ -17,6 +17,15 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The clients of one registry, each made on first use: loading certificates takes time.
 #[derive(Default)]
 pub(super) struct Clients {
+    /// For this machine, which no proxy is used for.
+    local: ClientsBySecurity,
+    /// For other machines.
+    remote: ClientsBySecurity,
+}
+
+/// Clients that use the same proxy.
+#[derive(Default)]
+struct ClientsBySecurity {
     secure: OnceLock<Client>,
     /// For `http`, without certificates.
     plain: OnceLock<Client>,
@@ -26,16 +35,17 @@ impl Clients {
     /// The client for an address.
     pub(super) fn of(&self, url: &Url, options: &HttpOptions) -> Result<&Client, AttemptError> {
         require_web(url, "it refers to")?;
-        let is_plain = url.scheme() == "http";
-        if is_plain && !options.allow_plain_http && !is_loopback(url) {
+        let (is_plain, is_local) = (url.scheme() == "http", is_loopback(url));
+        if is_plain && !options.allow_plain_http && !is_local {
             let reason = format!("{} is another machine", shown(url));
             return Err(AttemptError::new(ErrorKind::Plain, reason));
         }
-        let kept = if is_plain { &self.plain } else { &self.secure };
+        let kept = if is_local { &self.local } else { &self.remote };
+        let kept = if is_plain { &kept.plain } else { &kept.secure };
         if let Some(client) = kept.get() {
             return Ok(client);
         }
-        let client = build(options, is_plain, is_loopback(url))
+        let client = build(options, is_plain, is_local)
             .map_err(|error| AttemptError::new(ErrorKind::Unreachable, causes(&error)))?;
         Ok(kept.get_or_init(|| client))
     }

@@ -36,6 +36,8 @@ pub(super) enum ErrorKind {
     Digest,
     /// The credential is missing or not sufficient.
     Denied,
+    /// A proxy on the way requires a credential.
+    ProxyDenied,
     /// The registry rejected the request.
     Rejected,
     /// The connection would not be encrypted.
@@ -216,6 +218,10 @@ impl RequestError {
             ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
             ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
             ErrorKind::Denied => (Code::Denied, "denies access"),
+            ErrorKind::ProxyDenied => (
+                Code::RegistryUnreachable,
+                "cannot be reached through the proxy",
+            ),
             ErrorKind::Rejected => (Code::Rejected, "rejected the request"),
             ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
             ErrorKind::Certificate(_) => (
@@ -246,6 +252,9 @@ impl RequestError {
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
+            ErrorKind::ProxyDenied => finding.hint(
+                "the proxy needs a user and a password: `https://USER:PASSWORD@HOST:PORT` in HTTPS_PROXY or HTTP_PROXY",
+            ),
             ErrorKind::Malformed => finding.hint(address_hint(address)),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(

@@ -26,7 +26,7 @@ pub(super) fn followed(
     headers: &HeaderMap,
 ) -> Result<Url, AttemptError> {
     let wrong = |reason: String| AttemptError::new(ErrorKind::Malformed, reason);
-    let to = headers
+    let mut to = headers
         .get(header::LOCATION)
         .and_then(|location| location.to_str().ok())
         .and_then(|location| from.join(location).ok())
@@ -46,6 +46,9 @@ pub(super) fn followed(
             "it redirects a request other than GET ({status})"
         )));
     }
+    // The credentials are those that the user chose, and no others.
+    let is_without = to.set_username("").and_then(|()| to.set_password(None));
+    is_without.map_err(|()| wrong(format!("it redirects to {}", shown(&to))))?;
     Ok(to)
 }
 
@@ -100,6 +103,12 @@ mod tests {
                 302,
                 "https://cdn.example.com/x",
                 Ok("https://cdn.example.com/x"),
+            ),
+            (
+                Method::GET,
+                302,
+                "https://user:password@example.org/x",
+                Ok("https://example.org/x"),
             ),
             (
                 Method::GET,

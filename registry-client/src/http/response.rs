@@ -109,8 +109,10 @@ pub(super) async fn classify(
         _ => format!("it answers {status}"),
     };
     Err(match status.as_u16() {
+        // The answer of a proxy: another token for the registry would not help.
+        407 => AttemptError::new(ErrorKind::ProxyDenied, reason),
         // No token may do what cannot be done: logging in would not help.
-        401 | 403 | 407 if code != "pkgres.not_changeable" => AttemptError {
+        401 | 403 if code != "pkgres.not_changeable" => AttemptError {
             code,
             ..AttemptError::new(ErrorKind::Denied, reason)
         },

@@ -145,6 +145,11 @@ fn permanent_errors_are_not_retried() {
         (401, Code::Denied, ["401", "denies access"]),
         (403, Code::Denied, ["403", "denies access"]),
         (
+            407,
+            Code::RegistryUnreachable,
+            ["407", "cannot be reached through the proxy"],
+        ),
+        (
             404,
             Code::RegistryUnreachable,
             ["not the address of a registry", "/index/config.json"],

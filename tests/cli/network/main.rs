@@ -7,6 +7,7 @@ mod fetching;
 mod killed;
 mod lying;
 mod mirrors;
+mod proxy;
 mod publishing;
 mod searching;
 mod server;

@@ -53,7 +53,10 @@ pub(super) fn contradictions<'place>(
         let identifiers = node.resource.identifiers().into_iter();
         let around = identifiers.filter_map(|identifier| plain_file_around(&identifier, &claims));
         for file in around {
-            let message = format!("`{}` is below `{}`, which is not a folder", node.id, file.id);
+            let message = format!(
+                "`{}` is below `{}`, which is not a folder",
+                node.id, file.id
+            );
             report(message, node, file);
         }
     }

@@ -10,6 +10,7 @@
 #![allow(clippy::print_stderr)]
 
 mod allocations;
+mod credentials;
 mod documents;
 mod ecosystems;
 mod packages;
@@ -49,6 +50,7 @@ const FREE: Work = Work {
 /// Returns all shapes, or those that `SHAPES` selects.
 fn shapes() -> Vec<Shape> {
     let mut shapes = documents::shapes();
+    shapes.extend(credentials::shapes());
     shapes.extend(ecosystems::shapes());
     shapes.extend(packages::shapes());
     shapes.extend(pinning::shapes());

@@ -240,13 +240,24 @@ impl Service {
             if let Some(principal) = &request.principal {
                 (handler.permits)(principal, &request)?;
             }
+            if !handler.access.is_for_changes() {
+                return self.run(handler, request).await;
+            }
+            let turn = self.turns.next(!preconditions.is_empty()).await;
             if !preconditions.is_empty() {
                 let current = self
                     .representation(surface, route, version, &request)
                     .await?;
                 preconditions.check_change(current.as_ref())?;
             }
-            self.run(handler, request).await
+            let service = Arc::clone(self);
+            // The turn lasts as long as the change, even if the client goes away.
+            self.blocking(move || {
+                let result = (handler.run)(&service, &request);
+                drop(turn);
+                result
+            })
+            .await
         }
     }
 

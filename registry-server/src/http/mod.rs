@@ -38,6 +38,7 @@ mod response;
 mod route;
 mod search_words;
 mod service;
+mod turn;
 mod write_timeout;
 
 pub use listen::{ServeOptions, serve};

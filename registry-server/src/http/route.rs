@@ -99,6 +99,13 @@ pub(crate) enum Access {
     TokenOrPassword,
 }
 
+impl Access {
+    /// Whether only clients that are known may send the request, as is the case for all that change something.
+    pub(crate) fn is_for_changes(self) -> bool {
+        matches!(self, Self::Token | Self::TokenOrPassword)
+    }
+}
+
 /// What a response of success contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerBody {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::authenticate::Authenticator;
 use super::metrics::Metrics;
 use super::request_id::RequestIds;
+use super::turn::Turns;
 use crate::access::Principal;
 use crate::index::Document;
 use crate::registry::RegistryBackend;
@@ -28,6 +29,7 @@ pub struct Service {
     pub(super) description: Value,
     pub(super) authenticator: Authenticator,
     pub(super) request_ids: RequestIds,
+    pub(super) turns: Turns,
     pub(super) body_timeout: Duration,
 }
 
@@ -40,6 +42,7 @@ impl Service {
             description,
             authenticator: Authenticator::default(),
             request_ids: RequestIds::new(registry.environment.random()),
+            turns: Turns::default(),
             registry,
             body_timeout: BODY_TIMEOUT,
         }

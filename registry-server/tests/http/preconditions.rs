@@ -1,8 +1,10 @@
 //! Preconditions of every request that changes something.
 
+use http_body_util::Full;
 use serde_json::Value;
 
-use crate::writes::{Filled, JSON};
+use crate::support::request;
+use crate::writes::{Filled, JSON, PATCH};
 
 /// Before everything, and long before the clock of the tests.
 const OLD: &str = "if-unmodified-since: Mon, 01 Jan 2001 00:00:00 GMT";
@@ -47,6 +49,31 @@ fn a_change_whose_precondition_does_not_hold_is_not_made() {
             assert_eq!(filled.everything(), before, "{row}");
         }
     }
+}
+
+/// Clients that have read the same do not replace each other's changes: each change has to be of what its client has read.
+#[test]
+fn one_of_many_changes_of_the_same_state_is_made() {
+    let filled = Filled::new();
+    let listed = filled.served.get("/v1/catalog/packages").json();
+    let id = listed["packages"][0]["id"].as_str().expect("an id");
+    let path = format!("/v1/catalog/packages/{id}");
+    let etag = filled
+        .ask("GET", &path, JSON, b"")
+        .header("etag")
+        .to_owned();
+    let requests = (0..8).map(|number| {
+        let body = format!(r#"[{{"op":"replace","path":"/description","value":"{number}"}}]"#);
+        let headers = [
+            &*filled.served.authorization(),
+            &format!("content-type: {PATCH}"),
+            &format!("if-match: {etag}"),
+        ];
+        request("PATCH", &path, &headers, Full::from(body))
+    });
+    let mut statuses = filled.served.statuses(requests.collect());
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412, 412, 412, 412, 412, 412, 412]);
 }
 
 /// A client can change what it has just read.

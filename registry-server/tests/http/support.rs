@@ -146,13 +146,8 @@ impl Served {
         B: http_body::Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let mut request = http::Request::builder().method(method).uri(path);
-        request = request.header("host", "registry.example.org");
-        for header in headers {
-            let (name, value) = header.split_once(':').expect("a header");
-            request = request.header(name, value.trim());
-        }
-        let answer = self.answered(request.body(body).expect("a request"));
+        let request = request(method, path, headers, body);
+        let answer = self.answered(request);
         let headers = answer.headers.iter().map(|(name, value)| {
             let value = String::from_utf8_lossy(value.as_bytes());
             (name.to_string(), value.into_owned())
@@ -165,6 +160,16 @@ impl Served {
             body: &answer.body,
         });
         answer
+    }
+
+    /// The statuses of the responses to requests that are sent at once.
+    pub(crate) fn statuses(&self, requests: Vec<http::Request<Full<Bytes>>>) -> Vec<u16> {
+        let answers = requests.into_iter().map(|request| {
+            let service = Arc::clone(&self.service);
+            async move { service.answer(request).await.status().as_u16() }
+        });
+        self.runtime
+            .block_on(futures_util::future::join_all(answers))
     }
 
     fn answered<B>(&self, request: http::Request<B>) -> Answer
@@ -219,4 +224,15 @@ impl Served {
         let headers = [&*self.authorization(), "content-type: application/zip"];
         self.ask("PUT", &path, &headers, archive)
     }
+}
+
+/// A request; headers are `name: value`.
+pub(crate) fn request<B>(method: &str, path: &str, headers: &[&str], body: B) -> http::Request<B> {
+    let mut request = http::Request::builder().method(method).uri(path);
+    request = request.header("host", "registry.example.org");
+    for header in headers {
+        let (name, value) = header.split_once(':').expect("a header");
+        request = request.header(name, value.trim());
+    }
+    request.body(body).expect("a request")
 }

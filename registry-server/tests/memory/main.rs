@@ -1,4 +1,5 @@
-//! Large artifacts are never in memory as a whole, neither when they are received nor when they are sent.
+//! Large artifacts are never in memory as a whole, neither when they are received nor when they are sent, nor is the
+//! catalog when it is searched.
 //!
 //! This is a process of its own, so that nothing else takes memory meanwhile. The measure is the private memory of the
 //! process; mapped files are not part of it.
@@ -11,8 +12,8 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -20,9 +21,11 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{
-    AccessKey, Bucket, RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
+    AccessKey, Bucket, Principal, RegistryBackend, RegistryOptions, ServeOptions, Service, Storage,
+    serve,
 };
-use pkgres_tests::archives::large_archive;
+use pkgres_tests::archives::{files, large_archive};
+use pkgres_tests::build::{package, version};
 use pkgres_tests::collections::ArtifactBuilder;
 use pkgres_tests::services;
 
@@ -85,7 +88,7 @@ struct Served {
     address: std::net::SocketAddr,
     token: String,
     runtime: tokio::runtime::Runtime,
-    _registry: Arc<RegistryBackend>,
+    registry: Arc<RegistryBackend>,
 }
 
 impl Served {
@@ -125,7 +128,7 @@ impl Served {
             address,
             token,
             runtime,
-            _registry: registry,
+            registry,
         }
     }
 
@@ -337,8 +340,43 @@ fn check(name: &str, served: &Served, sent: &Sent<'_>) {
     assert!(over.is_empty(), "more than {ROOM} bytes: {over:?}");
 }
 
+/// Held by each test, because they measure the same process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn a_search_takes_no_more_memory_in_a_larger_catalog() {
+    const RELEASES: usize = 400;
+    const DESCRIPTION: usize = 50_000;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let served = Served::new(folder.path(), None, &Limits::default());
+    let description = "words ".repeat(DESCRIPTION / 6);
+    for number in 0..RELEASES {
+        let name = format!("org.acme.P{number}");
+        let manifest = format!(
+            "FullName: {name}\nType: Library\nVersion: 1.0.0\nDescription: '{description}'\n"
+        );
+        let bytes = files(&[("manifest.yaml", manifest.as_bytes())]);
+        let (name, version) = (package(&name), version("1.0.0"));
+        let operator = Principal::operator();
+        let published = served
+            .registry
+            .publish(&operator, &name, &version, &bytes.into(), false);
+        published.expect("a release");
+    }
+    for query in ["search=words", "search=none", "version=latest"] {
+        let path = format!("/v1/catalog/packages?limit=1&{query}");
+        // Everything that is created once and kept exists from here on.
+        assert_eq!(served.get("/v1/catalog/packages?limit=50", "", |_| ()), 200);
+        let taken = most(|| assert_eq!(served.get(&path, "", |_| ()), 200));
+        // The whole catalog has 20 MB.
+        assert!(taken < 2 * ROOM, "{query}: {taken}");
+    }
+}
+
 #[test]
 fn large_artifacts_are_never_in_memory_as_a_whole() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut limits = Limits::default();
     limits.archive_bytes = 2 * LARGE as u64;
     limits.unpacked_bytes = 4 * LARGE as u64;

@@ -156,7 +156,7 @@ fn truncated_names_fit_into_frames() {
 }
 
 #[test]
-fn heads_that_make_no_sense_are_rejected() {
+fn malformed_heads_are_rejected() {
     for bad in [
         "{}",
         "[]",

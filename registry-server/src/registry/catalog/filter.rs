@@ -3,7 +3,7 @@
 //! The database filters and sorts by its columns; what it cannot do, such as comparing versions, is
 //! done here, batch by batch. Only a search for words or for the newest versions has to see all rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pkgres_manifest::{PackageName, Version};
 
@@ -15,8 +15,8 @@ use crate::registry::backend::RegistryBackend;
 use crate::store::catalog::{self, CatalogRow, Order, RowFilter};
 use crate::store::releases::exported;
 
-/// How many rows are read at once if the first ones were not enough.
-const BATCH: u64 = 1000;
+/// How many rows are read at once if the first ones were not enough. A row can have a long description.
+const BATCH: u64 = 50;
 
 /// The conditions of a search in the catalog. An empty list is no condition.
 #[derive(Debug)]
@@ -148,6 +148,13 @@ fn rank(words: &[String], entry: &CatalogEntry) -> Option<usize> {
     found.iter().position(|field| field())
 }
 
+/// A release that a search finds.
+struct RankedRelease {
+    /// The field with one of the words, in the order of relevance.
+    rank: usize,
+    id: String,
+}
+
 impl RegistryBackend {
     /// The releases that meet the conditions, sorted, up to the limit.
     pub(crate) fn catalog(&self, filter: &CatalogFilter) -> Result<Vec<CatalogEntry>, Problem> {
@@ -171,49 +178,55 @@ impl RegistryBackend {
         Ok(found)
     }
 
-    /// The releases by relevance, for a result that depends on all rows.
+    /// The releases by relevance, for a result that depends on all rows. Only those of the result are in memory as a whole,
+    /// because anybody may search.
     fn ranked(
         &self,
         filter: &CatalogFilter,
         marker: Option<&CatalogRow>,
     ) -> Result<Vec<CatalogEntry>, Problem> {
         let wants_newest = filter.versions.contains(&VersionTest::Latest);
-        let mut newest: HashMap<String, Version> = HashMap::new();
         // A release without the words is no result, but may be the newest of its package.
-        let mut ranked: Vec<(usize, CatalogEntry)> = Vec::new();
+        let mut newest: HashMap<String, (Version, String)> = HashMap::new();
+        let mut ranked: Vec<RankedRelease> = Vec::new();
         self.each(filter, None, &mut |entry| {
+            let rank = rank(&filter.words, &entry);
+            let CatalogEntry { row, record } = entry;
             if wants_newest {
-                let version = &entry.record.version;
-                match newest.get_mut(&entry.row.package) {
-                    Some(known) if *known < *version => known.clone_from(version),
-                    Some(_) => {}
+                match newest.get_mut(&row.package) {
+                    Some((known, _)) if *known >= record.version => {}
+                    Some(known) => *known = (record.version, row.id.clone()),
                     None => {
-                        newest.insert(entry.row.package.clone(), version.clone());
+                        newest.insert(row.package.clone(), (record.version, row.id.clone()));
                     }
                 }
             }
-            if let Some(rank) = rank(&filter.words, &entry) {
-                ranked.push((rank, entry));
+            if let Some(rank) = rank {
+                ranked.push(RankedRelease { rank, id: row.id });
             }
             true
         })?;
         if wants_newest {
-            ranked
-                .retain(|(_, entry)| newest.get(&entry.row.package) == Some(&entry.record.version));
+            let newest: HashSet<String> = newest.into_values().map(|(_, id)| id).collect();
+            ranked.retain(|release| newest.contains(&release.id));
         }
         // Stable: equal ranks stay in the order of the rows.
-        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.sort_by_key(|release| release.rank);
         let begin = match marker {
             None => 0,
             Some(marker) => {
-                let at = ranked
-                    .iter()
-                    .position(|(_, entry)| entry.row.id == marker.id);
+                let at = ranked.iter().position(|release| release.id == marker.id);
                 at.map_or(ranked.len(), |at| at + 1)
             }
         };
         let page = ranked.into_iter().skip(begin).take(filter.limit);
-        Ok(page.map(|(_, entry)| entry).collect())
+        let rows = self.database.read(|transaction| {
+            let rows = page.map(|release| catalog::get(transaction, &release.id));
+            rows.collect::<Result<Vec<_>, _>>()
+        })?;
+        // One that was deleted meanwhile is left out.
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| self.entry(row)).collect()
     }
 
     /// Passes the releases that meet the conditions to `sink`, in order, until it returns false.

@@ -49,21 +49,27 @@ impl CatalogRow {
     }
 }
 
-/// The conditions that rows have to meet. An empty text is no condition.
-#[derive(Debug, Clone, Default)]
+/// The conditions that rows have to meet.
+#[derive(Debug, Clone)]
 pub(crate) struct RowFilter {
-    pub(crate) package: String,
+    pub(crate) package: Option<String>,
     /// A class that a release of the package defines for others.
-    pub(crate) class: String,
+    pub(crate) class: Option<String>,
     pub(crate) only_enabled: bool,
-    /// Whether all rows are visible.
-    pub(crate) sees_all: bool,
-    /// Whether public rows are visible.
-    pub(crate) sees_public: bool,
-    /// Rows of packages of this owner are visible.
-    pub(crate) sees_owner: String,
+    pub(crate) visible: VisibleRows,
     /// Only rows of packages of this owner.
-    pub(crate) owned_by: String,
+    pub(crate) owned_by: Option<String>,
+}
+
+/// The rows that can be found at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum VisibleRows {
+    All,
+    Public,
+    /// Those of packages of an owner.
+    OfOwner(String),
+    /// Those of packages of an owner, and public ones.
+    PublicAndOfOwner(String),
 }
 
 macro_rules! columns {
@@ -119,17 +125,25 @@ pub(crate) fn list(
     after: Option<&CatalogRow>,
     limit: u64,
 ) -> Result<Vec<CatalogRow>> {
+    // In the statements, an empty text is no condition.
     let flag = |is_set: bool| Value::from(if is_set { "yes" } else { "" });
+    let text = |text: &Option<String>| Value::from(text.as_deref().unwrap_or_default());
+    let (sees_all, sees_public, sees_owner) = match &filter.visible {
+        VisibleRows::All => (true, false, ""),
+        VisibleRows::Public => (false, true, ""),
+        VisibleRows::OfOwner(owner) => (false, false, owner.as_str()),
+        VisibleRows::PublicAndOfOwner(owner) => (false, true, owner.as_str()),
+    };
     let rows = transaction.query(
         statement(order, is_descending),
         &[
-            filter.package.as_str().into(),
-            filter.class.as_str().into(),
+            text(&filter.package),
+            text(&filter.class),
             flag(filter.only_enabled),
-            flag(filter.sees_all),
-            flag(filter.sees_public),
-            filter.sees_owner.as_str().into(),
-            filter.owned_by.as_str().into(),
+            flag(sees_all),
+            flag(sees_public),
+            sees_owner.into(),
+            text(&filter.owned_by),
             after.map_or("", |row| &row.id).into(),
             after.map_or("", |row| row.sort_key(order)).into(),
             serial_value(limit),

@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{query, representation};
-use crate::access::Principal;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::CatalogFilter;
-use crate::store::catalog::{Order, RowFilter};
+use crate::store::catalog::{Order, RowFilter, VisibleRows};
 
 /// The known parameters; others are ignored.
 pub(super) const PARAMETERS: &[&str] = &[
@@ -60,9 +59,11 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
 /// The search that a request is for.
 fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
     let parameters = &request.query;
-    let text = |name: &str| parameters.get(name).unwrap_or_default().to_owned();
+    let text = |name: &str| {
+        let text = parameters.get(name).filter(|text| !text.is_empty());
+        text.map(str::to_owned)
+    };
     let principal = request.principal.as_ref();
-    let owner = principal.map_or("", |principal| principal.owner.as_str());
     let is_owned = query::flag(parameters, "owned");
     if is_owned && principal.is_none() {
         let detail = "`owned` needs a token, which says whose packages are meant";
@@ -81,10 +82,17 @@ fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
         package: text("fqn"),
         class: text("class_name"),
         only_enabled: !is_one && !query::flag(parameters, "include_disabled"),
-        sees_all: !is_to_deploy && principal.is_some_and(Principal::is_admin),
-        sees_public: is_to_deploy || principal.is_none(),
-        sees_owner: owner.to_owned(),
-        owned_by: if is_owned { owner } else { "" }.to_owned(),
+        visible: match principal {
+            None => VisibleRows::Public,
+            Some(principal) if is_to_deploy => {
+                VisibleRows::PublicAndOfOwner(principal.owner.clone())
+            }
+            Some(principal) if principal.is_admin() => VisibleRows::All,
+            Some(principal) => VisibleRows::OfOwner(principal.owner.clone()),
+        },
+        owned_by: principal
+            .filter(|_| is_owned)
+            .map(|principal| principal.owner.clone()),
     };
     let order = match parameters.get("order_by") {
         Some("fqn") => Order::Package,

@@ -254,8 +254,9 @@ impl RegistryBackend {
                     continue;
                 }
                 let entry = self.entry(row)?;
-                let has_class = filter.rows.class.is_empty()
-                    || exported(&entry.record).any(|class| class.as_str() == filter.rows.class);
+                let has_class = filter.rows.class.as_ref().is_none_or(|wanted| {
+                    exported(&entry.record).any(|class| class.as_str() == wanted)
+                });
                 if has_class && filter.matches(&entry) && !sink(entry) {
                     return Ok(());
                 }

@@ -44,15 +44,16 @@ pub(crate) fn solve_with_reasons(
     manifest: &Path,
     context: &Context,
     output: &mut Output,
-) -> Result<(Box<Resolution>, YankReasons)> {
+) -> Result<(Box<Resolution>, YankReasons, Vec<String>)> {
     if args.mode.frozen {
         let resolution = Box::new(read_frozen(args, manifest, context)?);
-        return Ok((resolution, YankReasons::default()));
+        return Ok((resolution, YankReasons::default(), Vec::new()));
     }
     let project = Project::open(manifest, context)?;
-    let (resolution, registries) = solve_project(args, &project, context, output)?;
+    let task = task_with_lock(args, &project, context, output)?;
+    let (resolution, registries, notes) = task.solve_with_notes(context, output)?;
     let reasons = YankReasons::of_resolution(&resolution, &registries);
-    Ok((resolution, reasons))
+    Ok((resolution, reasons, notes))
 }
 
 /// Solves a project, and returns the registries as well.

@@ -214,15 +214,26 @@ impl SolveTask {
 
     /// Solves, and returns the registries as well.
     pub(crate) fn solve_with_registries(
-        mut self,
+        self,
         context: &Context,
         output: &mut Output,
     ) -> Result<(Box<Resolution>, RegistrySet)> {
+        let (resolution, registries, notes) = self.solve_with_notes(context, output)?;
+        output.notes(notes);
+        Ok((resolution, registries))
+    }
+
+    /// Solves, and returns the registries as well as the notes about them, which are not reported yet.
+    pub(crate) fn solve_with_notes(
+        mut self,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<(Box<Resolution>, RegistrySet, Vec<String>)> {
         let locations = std::mem::take(&mut self.searched);
         let lists_all = lists_all(&self.request, &context.invocation);
-        let (searched, registries) = self.search(context, output)?;
+        let (searched, registries, notes) = self.search_with_notes(context, output)?;
         match searched {
-            Searched::Solved(resolution) => Ok((resolution, registries)),
+            Searched::Solved(resolution) => Ok((resolution, registries, notes)),
             Searched::Conflict(conflict) => {
                 if output.is_json() {
                     output.json(&show::conflict_document(&conflict));
@@ -234,12 +245,24 @@ impl SolveTask {
         }
     }
 
-    /// Searches, and returns the registries as well. Reports warnings, and a search that gave up.
+    /// Searches, and returns the registries as well. Reports warnings, notes, and a search that gave up.
     pub(crate) fn search(
-        mut self,
+        self,
         context: &Context,
         output: &mut Output,
     ) -> Result<(Searched, RegistrySet)> {
+        let (searched, registries, notes) = self.search_with_notes(context, output)?;
+        output.notes(notes);
+        Ok((searched, registries))
+    }
+
+    /// As [`search`](Self::search), but returns the notes about registries.
+    fn search_with_notes(
+        mut self,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<(Searched, RegistrySet, Vec<String>)> {
+        let mut notes = Vec::new();
         output.findings(&self.warnings);
         let asked = AskedRequest::of(&self.request, context);
         let progress = output.progress("Resolving", context.registries.activity());
@@ -284,7 +307,7 @@ impl SolveTask {
                     // A registry that fails here does not change the resolution.
                     let newer = self.registries.newer_elsewhere(&resolution, &options);
                     let newer = newer.unwrap_or_default();
-                    output.notes(show::newer_elsewhere(&newer, &self.locations));
+                    notes = show::newer_elsewhere(&newer, &self.locations);
                 }
                 Searched::Solved(resolution)
             }
@@ -305,7 +328,7 @@ impl SolveTask {
                 return Err(Failure::reported(Exit::GaveUp));
             }
         };
-        Ok((searched, self.registries))
+        Ok((searched, self.registries, notes))
     }
 }
 

@@ -16,13 +16,13 @@ fn what_the_preferred_registry_has_as_well_is_not_noted() {
             })
             .collect()
     };
+    let registries = [
+        "--registry",
+        "one=index:one.nd",
+        "--registry",
+        "two=index:two.nd",
+    ];
     let said = |command: &str| {
-        let registries = [
-            "--registry",
-            "one=index:one.nd",
-            "--registry",
-            "two=index:two.nd",
-        ];
         let output = pkgres(
             folder,
             &[&[command, "requirements.yml"], &registries[..]].concat(),
@@ -36,6 +36,25 @@ fn what_the_preferred_registry_has_as_well_is_not_noted() {
     write(&folder.join("two.nd"), &records(&["1.10.0", "1.9.0"]));
     let note = "in index:two.nd is not used: index:one.nd comes first";
     assert!(said("lock").contains(&format!("a.b 1.10.0 {note}")));
+
+    // A document has the note as text has it.
+    for command in [
+        &["resolve", "requirements.yml"][..],
+        &["tree", "requirements.yml"],
+        &["update", "--manifest-path", "requirements.yml", "--dry-run"],
+    ] {
+        let output = pkgres(
+            folder,
+            &[command, &["--format", "json"], &registries].concat(),
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{command:?}: {error}: {said}"));
+        let notes = document["notes"].to_string();
+        let expected = format!("a.b 1.10.0 {note}");
+        assert!(notes.contains(&expected), "{command:?}: {document}");
+        assert!(!said.contains(note), "{command:?}: {said}");
+    }
 
     // The lockfile is why 1.0.0 is chosen.
     write(&folder.join("one.nd"), &records(&["1.0.0", "1.10.0"]));

@@ -46,13 +46,21 @@ fn resolve(
     if output.format == Format::Requirements {
         require_collections(manifest, context)?;
     }
-    let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
+    let (resolution, reasons, notes) = solve_with_reasons(&args.solve, manifest, context, output)?;
+    if !output.is_json() {
+        output.notes(&notes);
+    }
     if output.format == Format::Requirements {
         output.data(&show::requirements_file(&resolution));
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(&resolution, &reasons, context));
+        output.json(&show::resolution_json(
+            &resolution,
+            &reasons,
+            notes,
+            context,
+        ));
         return Ok(Exit::Done);
     }
     let is_frozen = args.solve.mode.frozen;

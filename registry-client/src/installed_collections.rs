@@ -9,7 +9,7 @@ use pkgres_files::{
 };
 use pkgres_formats::ansible::{
     COLLECTION_MANIFEST, COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE,
-    installed_version, is_collection_name,
+    installed_version, is_collection_name, source_text,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Version};
@@ -104,6 +104,23 @@ impl Installation {
         })
     }
 
+    /// Compares what is installed with a release, which can be installed in its place.
+    ///
+    /// # Errors
+    ///
+    /// In its place is a working copy, which would be lost.
+    pub fn replaceable_state(
+        &self,
+        release: &CollectionFiles,
+        options: &ReadOptions,
+    ) -> Result<InstalledState, Diagnostic> {
+        let state = self.state(release, options)?;
+        if state != InstalledState::Same {
+            reject_working_copy(&self.collection_path(&release.name))?;
+        }
+        Ok(state)
+    }
+
     /// Installs a release unless it is installed already; returns what was installed before. At any time, the
     /// collection is there with all of its files or, for a moment, not at all.
     ///
@@ -113,14 +130,12 @@ impl Installation {
     pub fn install(
         &self,
         release: &CollectionFiles,
-        server: Option<&str>,
         options: &ReadOptions,
     ) -> Result<InstalledState, Diagnostic> {
         let failed = |error: FileError| error.to_diagnostic();
-        let before = self.state(release, options)?;
+        let before = self.replaceable_state(release, options)?;
         if before != InstalledState::Same {
             let path = self.collection_path(&release.name);
-            reject_working_copy(&path)?;
             make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
             // Where there are no links, what they lead to is written under their paths.
             let is_linked = |path: &str| cfg!(unix) && release.is_linked(path);
@@ -150,23 +165,23 @@ impl Installation {
                 make_folder(&RealFileSystem, &path.join(folder.as_str())).map_err(failed)?;
             }
         }
-        self.write_source(release, server).map_err(failed)?;
         Ok(before)
     }
 
-    /// Writes the file about the source of a collection, and removes those of other versions.
-    fn write_source(
+    /// Writes the file about the source of an installed collection, and removes those of other versions.
+    pub fn write_source(
         &self,
-        release: &CollectionFiles,
+        name: &PackageName,
+        version: &Version,
         server: Option<&str>,
     ) -> Result<(), FileError> {
-        let prefix = format!("{}-", release.name);
-        let folder = format!("{prefix}{}.info", release.version);
-        let names = RealFileSystem.names(&self.root).unwrap_or_default();
-        for name in names {
-            let is_info = name.starts_with(&prefix) && name.ends_with(".info");
-            let path = self.root.join(&name);
-            if is_info && name != folder && path.join(SOURCE_FILE).is_file() {
+        let prefix = format!("{name}-");
+        let folder = format!("{prefix}{version}.info");
+        let entries = RealFileSystem.names(&self.root).unwrap_or_default();
+        for entry in entries {
+            let is_info = entry.starts_with(&prefix) && entry.ends_with(".info");
+            let path = self.root.join(&entry);
+            if is_info && entry != folder && path.join(SOURCE_FILE).is_file() {
                 let removed = RealFileSystem.remove(&path);
                 removed.map_err(|source| FileError::System {
                     action: "cannot clean",
@@ -176,7 +191,7 @@ impl Installation {
             }
         }
         let folder = self.root.join(folder);
-        let text = release.source_text(server);
+        let text = source_text(name, version, server);
         let known = read_file(&folder.join(SOURCE_FILE), MAX_SOURCE_BYTES, Follow::Nothing);
         // What ansible-galaxy wrote says more.
         if known.is_ok() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{RealFileSystem, lock_folder, make_folder};
+use pkgres_files::{FileLock, RealFileSystem, lock_folder, make_folder};
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
@@ -30,37 +30,106 @@ const SHOWN_DIFFERENCES: usize = 5;
 /// A release of a lockfile, and what was there in its place.
 type InstalledReleases = BTreeMap<(PackageName, Version), InstalledState>;
 
+/// The releases that were fetched and checked.
+type CheckedReleases<'projects> = BTreeMap<(PackageName, Version), CheckedRelease<'projects>>;
+
+/// A release that was fetched and checked.
+struct CheckedRelease<'projects> {
+    /// The artifact; `None` if the release is installed already.
+    artifact: Option<Artifact>,
+    /// The address of its Galaxy server.
+    server: Option<String>,
+    /// The project that locks it.
+    project: &'projects Project,
+}
+
 pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
-    let mut before = InstalledReleases::new();
     let installation = Installation::new(&args.folder);
-    let mut alone = None;
+    let mut projects = Vec::new();
     for manifest in manifests(&args.locked, context)? {
         let (project, lock) = locked_project(&args.locked, &manifest, context, output)?;
         require_collections(&project, "install")?;
-        if alone.is_none() {
-            make_folder(&RealFileSystem, installation.path())?;
-            // Two runs would replace the same folders.
-            let wait = || output.note_waiting(&args.folder);
-            alone = Some(lock_folder(installation.path(), wait)?);
-        }
-        let servers = servers(&project, context)?;
-        let mut put = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
+        projects.push((project, lock));
+    }
+    let mut alone = None;
+    if installation.path().is_dir() {
+        alone = Some(lock_alone(&installation, args, output)?);
+    }
+    // If one artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that
+    // nobody has tried together.
+    let mut checked = CheckedReleases::new();
+    for (project, lock) in &projects {
+        let servers = servers(project, context)?;
+        let check = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let files = read_files(&received.artifact, name, version, context)?;
+            let state = installation.replaceable_state(&files, options)?;
             let source = lock.packages.get(&(name.clone(), version.clone()));
             let server = source.and_then(|locked| match &locked.source {
-                ReleaseSource::Registry(registry) => servers.get(registry.as_str()),
+                ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
                 _ => None,
             });
-            let state = installation.install(&files, server.map(String::as_str), options)?;
-            before.insert((name.clone(), version.clone()), state);
+            let release = CheckedRelease {
+                artifact: (state != InstalledState::Same).then_some(received.artifact),
+                server,
+                project,
+            };
+            checked.insert((name.clone(), version.clone()), release);
             Ok(())
         };
         let all = WithoutDigest::Rejected;
-        fetch_locked(&project, &lock, all, context, output, &mut put)?;
+        fetch_locked(project, lock, all, context, output, check)?;
     }
+    require_one_version(&checked)?;
+    if alone.is_none() {
+        make_folder(&RealFileSystem, installation.path())?;
+        alone = Some(lock_alone(&installation, args, output)?);
+    }
+    let mut before = InstalledReleases::new();
+    for ((name, version), release) in checked {
+        let state = match &release.artifact {
+            Some(artifact) => {
+                let files = read_files(artifact, &name, &version, context)?;
+                installation.install(&files, options)?
+            }
+            None => InstalledState::Same,
+        };
+        installation.write_source(&name, &version, release.server.as_deref())?;
+        before.insert((name, version), state);
+    }
+    drop(alone);
     report_installed(&before, &installation, &args.folder, output);
     Ok(Exit::Done)
+}
+
+/// Waits until no other run installs into the same folder: they would replace each other's collections.
+fn lock_alone(
+    installation: &Installation,
+    args: &InstallArgs,
+    output: &mut Output,
+) -> Result<FileLock> {
+    let wait = || output.note_waiting(&args.folder);
+    Ok(lock_folder(installation.path(), wait)?)
+}
+
+/// Fails if projects lock different versions of a collection: a folder has one of each.
+fn require_one_version(checked: &CheckedReleases<'_>) -> Result<()> {
+    let pairs = checked.iter().zip(checked.iter().skip(1));
+    for (((name, version), release), ((next_name, next_version), next)) in pairs {
+        if name == next_name {
+            let [first, second] = [release, next].map(|release| {
+                let path = release.project.manifest.to_string_lossy();
+                Escaped::new(&path).to_string()
+            });
+            let message = format!(
+                "{first} locks {name} {version}, and {second} locks {name} {next_version}: a folder has one version of a collection"
+            );
+            return Err(Diagnostic::error(Code::Usage, message)
+                .hint("install the projects into different folders")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 /// Reports what changed.
@@ -139,7 +208,7 @@ fn verify_installed(
     for manifest in manifests(locked, context)? {
         let (project, lock) = locked_project(locked, &manifest, context, output)?;
         require_collections(&project, "verify --installed")?;
-        let compare = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
+        let compare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let files = read_files(&received.artifact, name, version, context)?;
             let state = installation.state(&files, &context.read_options)?;
             found.insert((name.clone(), version.clone()), state);

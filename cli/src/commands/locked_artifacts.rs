@@ -98,7 +98,7 @@ pub(super) fn fetch_locked(
     undigested_releases: WithoutDigest,
     context: &Context,
     output: &mut Output,
-    mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
+    mut on_artifact: impl FnMut(&PackageName, &Version, ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
     let options = context
         .read_options
@@ -146,7 +146,7 @@ pub(super) fn fetch_locked(
         match found {
             Ok(Some(received)) => {
                 let (_, artifact) = &wanted[at];
-                let handled = on_artifact(artifact.package, artifact.version, &received);
+                let handled = on_artifact(artifact.package, artifact.version, received);
                 if let Err(failure) = handled {
                     problems.failed(at, failure.about(&release(at)));
                     return ControlFlow::Break(());

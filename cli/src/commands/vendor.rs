@@ -44,7 +44,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     let mut without_digest = BTreeSet::new();
     for (project, lock) in &projects {
         let names = vendored_names(lock, project.format);
-        let write = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
+        let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let release = (name.clone(), version.clone());
             let file = match names.get(&release) {
                 Some(file) => file.clone(),

@@ -271,29 +271,26 @@ impl CollectionFiles {
         differences.sort();
         Ok(differences)
     }
+}
 
-    /// The text of `GALAXY.yml`, which says which server a collection comes from. ansible-core reads it.
-    pub fn source_text(&self, server: Option<&str>) -> String {
-        let (namespace, name) = self
-            .name
-            .as_str()
-            .split_once('.')
-            .unwrap_or((self.name.as_str(), ""));
-        let text = |text: &str| serde_json::Value::from(text).to_string();
-        let mut lines = format!(
-            "format_version: 1.0.0\nname: {}\nnamespace: {}\n",
-            text(name),
-            text(namespace)
-        );
-        if let Some(server) = server {
-            lines.push_str(&format!("server: {}\n", text(server)));
-        }
-        lines.push_str(&format!(
-            "signatures: []\nversion: {}\n",
-            text(&self.version.to_string())
-        ));
-        lines
+/// The text of `GALAXY.yml`, which says which server a collection comes from. ansible-core reads it.
+pub fn source_text(name: &PackageName, version: &Version, server: Option<&str>) -> String {
+    let name = name.as_str();
+    let (namespace, name) = name.split_once('.').unwrap_or((name, ""));
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let mut lines = format!(
+        "format_version: 1.0.0\nname: {}\nnamespace: {}\n",
+        text(name),
+        text(namespace)
+    );
+    if let Some(server) = server {
+        lines.push_str(&format!("server: {}\n", text(server)));
     }
+    lines.push_str(&format!(
+        "signatures: []\nversion: {}\n",
+        text(&version.to_string())
+    ));
+    lines
 }
 
 /// Whether a path is below a folder.
@@ -458,13 +455,13 @@ mod tests {
 
     #[test]
     fn the_source_of_a_collection_is_yaml_without_surprises() {
-        let files = CollectionFiles::of_folder("x", &installed(), &ReadOptions::default());
-        let files = files.expect("it is right");
+        let name = PackageName::native("acme.web").expect("a name");
+        let text = |server| source_text(&name, &Version::new(1, 2, 0), server);
         assert_eq!(
-            files.source_text(Some("https://hub.example/\n#")),
+            text(Some("https://hub.example/\n#")),
             "format_version: 1.0.0\nname: \"web\"\nnamespace: \"acme\"\n\
              server: \"https://hub.example/\\n#\"\nsignatures: []\nversion: \"1.2.0\"\n"
         );
-        assert!(!files.source_text(None).contains("server"));
+        assert!(!text(None).contains("server"));
     }
 }

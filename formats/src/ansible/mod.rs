@@ -44,7 +44,7 @@ pub use file_list::{FILE_LIST, FileList, ListedFile};
 pub use format::{CollectionRelease, Collections, read_collection};
 pub use installation::{
     COLLECTIONS_FOLDER, CollectionFile, CollectionFiles, CollectionLink, Difference, SOURCE_FILE,
-    installed_version,
+    installed_version, source_text,
 };
 pub use metadata::{
     COLLECTION_MANIFEST, CollectionManifest, GALAXY_FILE, read_collection_manifest,

@@ -13,7 +13,7 @@ use pkgres_engine::{
     Input, Kinds, Probe, Resource, ResourceError, Target, Watching, Wish,
 };
 use pkgres_formats::ansible::{
-    COLLECTIONS_FOLDER, CollectionFiles, Collections, SOURCE_FILE, installed_version,
+    COLLECTIONS_FOLDER, CollectionFiles, Collections, SOURCE_FILE, installed_version, source_text,
 };
 use pkgres_formats::{ECOSYSTEMS, Format as _};
 use pkgres_manifest::{
@@ -287,14 +287,13 @@ impl InstalledCollections {
         }
         target.remove(&path)?;
         target.rename(&new, &path)?;
-        self.write_source(release, &files, target)
+        self.write_source(release, target)
     }
 
     /// Writes the file about the source of a collection, and removes those of other versions.
     fn write_source(
         &self,
         release: &LockedCollection,
-        files: &CollectionFiles,
         target: &dyn Target,
     ) -> std::result::Result<(), ResourceError> {
         let folder = self.source_folder(release);
@@ -308,7 +307,8 @@ impl InstalledCollections {
         }
         make_folders(&folder, target)?;
         let server = self.source.servers.get(release.registry.as_str());
-        let text = files.source_text(server.map(String::as_str));
+        let server = server.map(String::as_str);
+        let text = source_text(&release.name, &release.version, server);
         let attributes = EntryAttributes::with_mode(MODES[1]);
         Ok(target.write_file(&folder.join(SOURCE_FILE), text.as_bytes(), attributes)?)
     }

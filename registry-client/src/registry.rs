@@ -463,6 +463,11 @@ pub trait Registry: Send + Sync {
         known.is_empty() || records.any(|record| record.ecosystem == CLASS_PACKAGES)
     }
 
+    /// Whether it can be searched for packages.
+    fn can_search(&self) -> bool {
+        true
+    }
+
     /// The packages that match all words, sorted by name: at most `limit`. By default, the known packages with the
     /// words in their names or those of their classes and interfaces.
     fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {

@@ -177,7 +177,7 @@ fn unknown_package(name: &PackageName, registries: &RegistrySet, context: &Conte
     let similar = registries.similar(name).map(|similar| similar.to_string());
     if let Some(similar) = similar.or_else(|| found_similar(name, registries)) {
         finding = finding.hint(did_you_mean(similar));
-    } else {
+    } else if registries.can_search() {
         let words = format!("search {}", last_part(name));
         let command = context.invocation.command(&words);
         finding = finding.hint(format!("`{command}` looks for packages"));

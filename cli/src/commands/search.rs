@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::registries::title_of;
 use crate::show::counted;
 
 /// How many characters of a title are shown.
@@ -31,6 +32,8 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
     found.truncate(limit);
     let names: Vec<PackageName> = found.iter().map(|found| found.name.clone()).collect();
     let releases = releases_of(&names, &registries, context)?;
+    let not_searched = registries.not_searched();
+    let is_complete = !is_cut_off && not_searched.is_empty();
     output.registry_findings(&registries.take_findings());
     let newest = releases
         .iter()
@@ -47,7 +50,7 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
         output.json(&json!({
             "schema_version": 1,
             "packages": packages,
-            "is_complete": !is_cut_off,
+            "is_complete": is_complete,
         }));
         return Ok(Exit::Done);
     }
@@ -60,6 +63,15 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
             line.push_str(&format!("  {}", Escaped::within(title, TITLE_CHARACTERS)));
         }
         output.data(&format!("{line}\n"));
+    }
+    for registry in &configured {
+        let location = &registry.location;
+        if not_searched.contains(&&location.name) {
+            let title = title_of(location);
+            output.note(&format!(
+                "not searched: {title}, because the Galaxy API has no search by name"
+            ));
+        }
     }
     output.note(&match found.len() {
         0 => "No package matches".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, RegistryName};
 
 use super::RegistrySet;
 use crate::registry::{Found, PackageDescription, Registry, RegistryError, matches};
@@ -11,12 +11,16 @@ impl RegistrySet {
     /// The packages that match all words, sorted by name: at most `limit`. Registries look in names of
     /// packages and classes; those on the network also in titles, descriptions, authors and tags.
     ///
+    /// Registries that [cannot be searched](Self::not_searched) are left out.
+    ///
     /// # Errors
     ///
-    /// A registry cannot be read, or cannot be searched.
+    /// A registry cannot be read, or none of them can be searched.
     pub fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
         let mut found: BTreeMap<PackageName, Found> = BTreeMap::new();
-        for registry in self.registries() {
+        let can_search = self.can_search();
+        let registries = self.registries();
+        for registry in registries.filter(|one| one.can_search() || !can_search) {
             for package in registry.search(words, limit)? {
                 if self.may_have(registry, &package.name) {
                     found.entry(package.name.clone()).or_insert(package);
@@ -37,6 +41,20 @@ impl RegistrySet {
             }
         }
         Ok(found.into_values().take(limit).collect())
+    }
+
+    /// Whether a registry can be searched, or there is no registry.
+    pub fn can_search(&self) -> bool {
+        let mut registries = self.registries();
+        let is_empty = self.registries().next().is_none();
+        is_empty || registries.any(Registry::can_search)
+    }
+
+    /// The registries that cannot be searched.
+    pub fn not_searched(&self) -> Vec<&RegistryName> {
+        let registries = self.registries();
+        let registries = registries.filter(|registry| !registry.can_search());
+        registries.map(Registry::name).collect()
     }
 
     /// Whether a registry may have class packages, or there is no registry.
@@ -91,7 +109,7 @@ impl RegistrySet {
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::{IndexRecord, Limits, RegistryName};
+    use pkgres_manifest::{IndexRecord, Limits};
 
     use super::*;
     use crate::memory::MemoryRegistry;

@@ -51,6 +51,40 @@ fn a_search_finds_parts_of_class_names_and_several_words() {
     );
 }
 
+#[test]
+fn galaxy_servers_are_left_out_of_a_search() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&data.path().join("data"));
+    let user = User::new(&server);
+    let galaxy = format!("hub=galaxy:{}", server.address);
+    let other = "shop=dir:fixtures/shop";
+    let words = ["search", "example.Data"];
+    let message = user.fails(3, &[&words[..], &["--registry", &galaxy]].concat());
+    assert!(message.contains("cannot be searched"), "{message}");
+    let both = ["--registry", &galaxy, "--registry", other];
+    let found = user.does(&[&words[..], &both].concat());
+    assert!(
+        found.stdout.starts_with("org.example.Database "),
+        "{}",
+        found.stdout
+    );
+    assert!(
+        found.stderr.starts_with("not searched: "),
+        "{}",
+        found.stderr
+    );
+    let found = user.does(&[&words[..], &both, &["--format", "json"]].concat());
+    assert!(
+        found.stdout.contains(r#""is_complete": false"#),
+        "{}",
+        found.stdout
+    );
+    // A hint to search would lead nowhere.
+    let info = ["info", "acme.nothing", "--registry", &galaxy];
+    let message = user.fails(1, &info);
+    assert!(!message.contains("pkgres search"), "{message}");
+}
+
 fn token_file(data: &tempfile::TempDir) -> String {
     let path = data.path().join("data/admin-token");
     path.to_str().expect("text").to_owned()

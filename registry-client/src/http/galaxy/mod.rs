@@ -251,6 +251,10 @@ impl Registry for GalaxyRegistry {
         known.map(|(name, _)| name.clone()).collect()
     }
 
+    fn can_search(&self) -> bool {
+        false
+    }
+
     fn search(&self, _: &[String], _: usize) -> Result<Vec<Found>, RegistryError> {
         let message = format!(
             "{} cannot be searched: the Galaxy API has no search by name",

@@ -26,6 +26,12 @@ pub trait FileTree {
         Ok(BTreeMap::new())
     }
 
+    /// The links that lead out of the tree, or nowhere: they are not among the [`paths`](Self::paths). By default, there
+    /// are none.
+    fn links_to_elsewhere(&self) -> Result<Vec<String>, Diagnostic> {
+        Ok(Vec::new())
+    }
+
     /// The tree of the folder around this one, if this one is called `name`. By default, nothing is around it.
     fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
         let _ = name;

@@ -21,6 +21,8 @@ struct Walked {
     files: BTreeSet<String>,
     /// The links to folders, with the paths of these.
     folders: BTreeMap<String, String>,
+    /// The links that lead elsewhere.
+    elsewhere: BTreeSet<String>,
 }
 
 /// The files in and below a folder, without the lockfile and the settings at its top and without what version control
@@ -61,7 +63,13 @@ impl FolderTree {
             .filter(|path| !path.is_empty())
     }
 
-    /// The files, and the links to folders.
+    /// Whether a link leads to the whole tree.
+    fn is_root(&self, link: &Path) -> bool {
+        let root = fs::canonicalize(&self.root);
+        root.is_ok_and(|root| fs::canonicalize(link).is_ok_and(|target| target == root))
+    }
+
+    /// The files, and the links.
     fn walk(&self) -> Result<Walked, Diagnostic> {
         let mut found = Walked::default();
         let mut seen = 0_usize;
@@ -98,6 +106,8 @@ impl FolderTree {
                     found.files.insert(path);
                 } else if let Some(target) = self.target_folder(&entry.path()) {
                     found.folders.insert(path, target);
+                } else if kind.is_symlink() && !self.is_root(&entry.path()) {
+                    found.elsewhere.insert(path);
                 }
             }
         }
@@ -122,7 +132,9 @@ impl FileTree for FolderTree {
     }
 
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        let Walked { mut files, folders } = self.walk()?;
+        let Walked {
+            mut files, folders, ..
+        } = self.walk()?;
         let linked = linked_paths(&files, &folders)?;
         files.extend(linked);
         Ok(files.into_iter().collect())
@@ -142,6 +154,10 @@ impl FileTree for FolderTree {
 
     fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
         Ok(self.walk()?.folders)
+    }
+
+    fn links_to_elsewhere(&self) -> Result<Vec<String>, Diagnostic> {
+        Ok(self.walk()?.elsewhere.into_iter().collect())
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
@@ -198,6 +214,7 @@ mod tests {
             ("../../other", "plugins/out"),
             ("../../other/secret.py", "plugins/out.py"),
             ("a.py", "plugins/b.py"),
+            ("gone.py", "plugins/c.py"),
         ] {
             symlink(target, root.join(link)).expect("a link");
         }
@@ -210,6 +227,10 @@ mod tests {
                 "plugins/b.py",
                 "shared/text.py"
             ]
+        );
+        assert_eq!(
+            tree.links_to_elsewhere().expect("the folder can be read"),
+            ["plugins/c.py", "plugins/out", "plugins/out.py"]
         );
         let text = tree
             .read("plugins/all/text.py", 100)

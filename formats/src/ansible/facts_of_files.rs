@@ -23,6 +23,11 @@ pub(crate) fn is_of_interest(path: &str) -> bool {
         || (is_playbook_or_role(path) && is_yaml(path))
 }
 
+/// Whether a path is among those that make up a collection, not of what happens to be beside them.
+pub(super) fn is_in_collection(path: &str) -> bool {
+    path == RUNTIME_FILE || path.starts_with("plugins/") || is_playbook_or_role(path)
+}
+
 fn is_playbook_or_role(path: &str) -> bool {
     path.starts_with("roles/") || path.starts_with("playbooks/")
 }

@@ -12,6 +12,7 @@ use super::documentation;
 use super::facts_of_files;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::installation::{CollectionFiles, is_compiled};
+use super::links::links_to_elsewhere;
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
     written_collection_name,
@@ -411,7 +412,14 @@ fn read_folder(
         }
     };
     match read.into_result() {
-        Ok((record, findings)) => {
+        Ok((record, mut findings)) => {
+            // In an installed collection, they are differences from its list of files.
+            if file.name() == GALAXY_FILE {
+                match links_to_elsewhere(file, tree) {
+                    Ok(finding) => findings.extend(finding),
+                    Err(error) => return Parsed::failed(error),
+                }
+            }
             let files = (tree, folder_prefix(file));
             with_files(record, findings, files, options)
         }

@@ -7,7 +7,7 @@
 //! to other collections. `check` words findings about these references, and `narrow_range` suggests ranges without the
 //! broken versions. `documentation` reads the options of plug-ins. `project` reads the playbooks around a `requirements.yml`,
 //! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
-//! collection, and `ansible_cfg` reads the servers in an `ansible.cfg`.
+//! collection, `links` finds links that lead out of one, and `ansible_cfg` reads the servers in an `ansible.cfg`.
 
 mod ansible_cfg;
 mod artifact;
@@ -20,6 +20,7 @@ mod file_list;
 mod foreign_references;
 mod format;
 mod installation;
+mod links;
 mod metadata;
 mod name;
 mod narrow_range;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_checks::{check_classes, check_interface, check_manifest, check_validation};
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
     ClassName, PackageManifest, ReadOptions, Script, read_class_file, read_interface_file,
     read_validation_file,
@@ -81,6 +81,16 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
         let requested: Vec<&ClassName> = named.iter().collect();
         let read = read_class_file(&shown, &bytes, &requested, options);
         return with_checks(read, |classes| check_classes(&classes));
+    }
+    // All files of a package are mappings.
+    if has_line(&["- "]) && !has_line(&MANIFEST_KEYS) {
+        let message = format!(
+            "{} has a list, like a playbook or the tasks of a role, and is no file of a package",
+            Escaped::new(&shown)
+        );
+        let hint =
+            "`pkgres check requirements.yml` checks the playbooks and roles around that file";
+        return vec![Diagnostic::error(Code::PackageShape, message).hint(hint)];
     }
     let read = PackageManifest::read(&shown, &bytes, options);
     with_checks(read, |manifest| check_manifest(&manifest))

@@ -177,7 +177,7 @@ impl Classes {
 pub(super) fn release_record(uri: &PackageName, release: &ModelRelease) -> IndexRecord {
     let mut record = IndexRecord::new(uri.clone(), release.to_version());
     record.ecosystem = ECOSYSTEM;
-    record.published = release.published().map(|time| time.to_string());
+    record.published = release.published_text();
     record
 }
 
@@ -279,22 +279,33 @@ impl NodeSet<'_> {
         namespace: &str,
         span: Span,
     ) -> Diagnostic {
+        let siblings = self.models.iter();
+        let sibling = siblings
+            .filter(|other| other.uri == namespace)
+            .map(|other| other.release.full_text())
+            .next();
         let message = format!(
-            "`{}` extends a type of `{}`, which `{}` does not require; any release of it is accepted",
+            "`{}` extends a type of `{}`, which `{}` does not require; {}",
             Escaped::shortened(&one.browse_name),
             Escaped::new(namespace),
-            Escaped::new(&model.uri)
+            Escaped::new(&model.uri),
+            match &sibling {
+                Some(release) => format!("{release} is in the same file"),
+                None => "any release of it is accepted".to_owned(),
+            }
         );
-        Diagnostic::warning(Code::NotRequired, message)
-            .at(self.locate(span))
-            .hint(format!(
-                "add a `RequiredModel` with the oldest release that has the type to the `Model`{}",
-                if namespace == super::node_id::UA_NAMESPACE {
-                    ", as every model needs OPC UA itself"
-                } else {
-                    ""
-                }
-            ))
+        let finding = Diagnostic::warning(Code::NotRequired, message).at(self.locate(span));
+        if sibling.is_some() {
+            return finding.hint("add a `RequiredModel` with that release to the `Model`");
+        }
+        finding.hint(format!(
+            "add a `RequiredModel` with the oldest release that has the type to the `Model`{}",
+            if namespace == super::node_id::UA_NAMESPACE {
+                ", as every model needs OPC UA itself"
+            } else {
+                ""
+            }
+        ))
     }
 
     /// Warnings about types of namespaces that are no models of the file.

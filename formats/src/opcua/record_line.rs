@@ -111,7 +111,7 @@ fn release_of(line: &ModelLine) -> Result<ModelRelease, String> {
         )
     };
     let stated = ModelRelease::read(&line.version).ok_or_else(not_a_version)?;
-    let published = stated.published().map(|time| time.to_string());
+    let published = stated.published_text();
     let model_version = match &line.model_version {
         Some(model_version) => Some(model_version.clone()),
         None => stated.model_version().map(ToString::to_string),
@@ -238,7 +238,7 @@ pub(super) fn write(record: &IndexRecord) -> String {
         name: own.to_owned(),
         version: record.version.to_string(),
         model_version: release.model_version().map(ToString::to_string),
-        published: release.published().map(|time| time.to_string()),
+        published: release.published_text(),
         require: record
             .requirements
             .iter()
@@ -262,7 +262,7 @@ fn written_requirement(requirement: &Requirement) -> Vec<Option<String>> {
         Some(requirement.package.to_string()),
         release.version().map(str::to_owned),
         release.model_version().map(ToString::to_string),
-        release.published().map(|time| time.to_string()),
+        release.published_text(),
     ];
     if exact.is_some() {
         parts.push(Some(EXACT.to_owned()));

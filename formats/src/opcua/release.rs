@@ -20,9 +20,9 @@
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Spec, SpecError, Version, VersionError, VersionSet};
 
@@ -30,17 +30,17 @@ use pkgres_manifest::{Spec, SpecError, Version, VersionError, VersionSet};
 const MAX_VERSION_BYTES: usize = 100;
 /// The most bytes of a `ModelVersion`, whose prerelease can be twice as long in a place.
 const MAX_MODEL_VERSION_BYTES: usize = 60;
-/// Seconds from 0001-01-01 to 1970-01-01.
-const EPOCH_SECONDS: i128 = 62_135_596_800;
+/// The beginning of the first year, from which times are counted.
+const FIRST_TIME: DateTime = DateTime::constant(1, 1, 1, 0, 0, 0, 0);
 /// The nanoseconds of a tick, the unit of times in OPC UA.
-const TICK_NANOSECONDS: i128 = 100;
-const TICKS_PER_SECOND: i128 = 10_000_000;
+const TICK_NANOSECONDS: i32 = 100;
 
 /// The data of a `Model` or `RequiredModel` about a release.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelRelease {
     version: Option<String>,
-    published: Option<Timestamp>,
+    /// In UTC. The last time of OPC UA, 9999-12-31T23:59:59Z, is later than any [`Timestamp`].
+    published: Option<DateTime>,
     model_version: Option<Version>,
 }
 
@@ -103,9 +103,14 @@ impl ModelRelease {
         self.version.as_deref()
     }
 
-    /// The `PublicationDate`.
-    pub fn published(&self) -> Option<Timestamp> {
+    /// The `PublicationDate`, in UTC.
+    pub fn published(&self) -> Option<DateTime> {
         self.published
+    }
+
+    /// The text of the `PublicationDate`, with its time.
+    pub fn published_text(&self) -> Option<String> {
+        self.published.map(|time| format!("{time}Z"))
     }
 
     /// The `ModelVersion`.
@@ -245,11 +250,10 @@ impl fmt::Display for ModelRelease {
         let Some(published) = self.published else {
             return Ok(());
         };
-        let utc = TimeZone::UTC.to_datetime(published);
-        if utc.time() == jiff::civil::Time::midnight() {
-            write!(formatter, "{}", utc.date())
+        if published.time() == Time::midnight() {
+            write!(formatter, "{}", published.date())
         } else {
-            write!(formatter, "{published}")
+            write!(formatter, "{published}Z")
         }
     }
 }
@@ -311,28 +315,48 @@ fn read_model_version(text: &str) -> Option<Version> {
     (is_short && version.major() < u64::MAX).then_some(version)
 }
 
-/// Reads an `xs:dateTime` or a date. A time without an offset is in UTC.
-fn read_time(text: &str) -> Option<Timestamp> {
-    let utc = |time: DateTime| {
-        time.to_zoned(TimeZone::UTC)
-            .ok()
-            .map(|zoned| zoned.timestamp())
+/// Reads an `xs:dateTime` or a date. A time without an offset is in UTC. 24:00 is the end of a day.
+fn read_time(text: &str) -> Option<DateTime> {
+    if let Some((date, rest)) = text.split_once("T24:00:00") {
+        // Only zeros can follow.
+        let (zeros, offset) = rest.split_at(rest.find(['Z', '+', '-']).unwrap_or(rest.len()));
+        let is_end = zeros.is_empty() || zeros.starts_with('.') && zeros.len() > 1;
+        if !is_end || zeros.contains(|next| !matches!(next, '.' | '0')) {
+            return None;
+        }
+        let midnight = read_time(&format!("{date}T00:00:00{zeros}{offset}"))?;
+        return midnight.checked_add(1.day()).ok();
+    }
+    let has_offset = |time: &str| time.contains(['+', '-']);
+    let time = match text.parse::<Timestamp>() {
+        Ok(time) => TimeZone::UTC.to_datetime(time),
+        Err(_)
+            if text
+                .split_once('T')
+                .is_some_and(|(_, time)| has_offset(time)) =>
+        {
+            return None;
+        }
+        // Also the last day of all, which no `Timestamp` reaches.
+        Err(_) => {
+            let in_utc = text.strip_suffix('Z').unwrap_or(text);
+            let day = || Some(in_utc.parse::<Date>().ok()?.into());
+            in_utc.parse::<DateTime>().ok().or_else(day)?
+        }
     };
-    let time = text
-        .parse::<Timestamp>()
-        .ok()
-        .or_else(|| utc(text.parse::<DateTime>().ok()?))
-        .or_else(|| utc(text.parse::<Date>().ok()?.into()))?;
     // In whole ticks, so that equal places are equal texts.
-    let rest = time.as_nanosecond().rem_euclid(TICK_NANOSECONDS);
-    let time = Timestamp::from_nanosecond(time.as_nanosecond() - rest).ok()?;
-    let year = TimeZone::UTC.to_datetime(time).year();
-    (1..=9999).contains(&year).then_some(time)
+    let rest = time.subsec_nanosecond() % TICK_NANOSECONDS;
+    let time = time
+        .with()
+        .subsec_nanosecond(time.subsec_nanosecond() - rest)
+        .build()
+        .ok()?;
+    (1..=9999).contains(&time.year()).then_some(time)
 }
 
 /// The ticks from the beginning of the year 1 to a time, plus one.
-fn ticks(time: Timestamp) -> i128 {
-    time.as_nanosecond() / TICK_NANOSECONDS + EPOCH_SECONDS * TICKS_PER_SECOND + 1
+fn ticks(time: DateTime) -> i128 {
+    time.duration_since(FIRST_TIME).as_nanos() / i128::from(TICK_NANOSECONDS) + 1
 }
 
 /// The `ModelVersion` in the place of a version.

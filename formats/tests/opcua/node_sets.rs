@@ -191,6 +191,11 @@ fn a_namespace_that_is_not_required_is_required_in_any_release() {
         shown[0]
     );
     assert!(motor.location.is_some());
+    let sibling = r#"<Model ModelUri="http://acme.example/Motor/" Version="2.0"/></Models>"#;
+    let text = file(&format!("{}{TYPES}", head.replace("</Models>", sibling)));
+    let (_, warnings) = read(&text).records(true).expect("the names are valid");
+    let end = "does not require; 2.0@ is in the same file";
+    assert!(warnings[0].message.ends_with(end), "{}", warnings[0]);
 }
 
 #[test]

@@ -163,6 +163,19 @@ fn releases_are_written_with_their_dates() {
             "1.1@2020-01-01T00:00:00.25Z",
         ),
         (Some(""), Some(""), "@"),
+        (Some("1"), Some("2023-12-31T24:00:00Z"), "1@2024-01-01"),
+        (
+            Some("1"),
+            Some("2023-12-31T24:00:00.000+02:00"),
+            "1@2023-12-31T22:00:00Z",
+        ),
+        (
+            Some("1"),
+            Some("9999-12-31T23:59:59Z"),
+            "1@9999-12-31T23:59:59Z",
+        ),
+        (Some("1"), Some("9999-12-31"), "1@9999-12-31"),
+        (Some("1"), Some("0001-01-01T00:00:00Z"), "1@0001-01-01"),
     ] {
         let release = ModelRelease::new(version, published, None).expect(written);
         assert_eq!(release.to_string(), written);
@@ -173,6 +186,10 @@ fn releases_are_written_with_their_dates() {
         (None, Some("yesterday"), None),
         (None, Some("2023-02-30T00:00:00Z"), None),
         (None, Some("-000001-01-01T00:00:00Z"), None),
+        (None, Some("2023-12-31T24:00:01Z"), None),
+        (None, Some("2023-12-31T24:00:00."), None),
+        (None, Some("9999-12-31T24:00:00Z"), None),
+        (None, Some("9999-12-31T23:59:59-01:00"), None),
         (None, None, Some("one")),
         (None, None, Some("18446744073709551615.0.0")),
     ] {
@@ -187,7 +204,7 @@ fn the_longest_texts_have_places() {
     let model_version = "0.0.0-".to_owned() + &"a.".repeat(26) + "a";
     let release = ModelRelease::new(
         Some(&version),
-        Some("9999-12-30T00:00:00Z"),
+        Some("9999-12-31T23:59:59.9999999Z"),
         Some(&model_version),
     );
     let release = release.expect("it is within the limits");

@@ -1,6 +1,7 @@
 //! The output of a run: data goes to stdout, everything else to stderr.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -41,6 +42,8 @@ pub(crate) struct Output {
     has_line_documents: bool,
     /// The folder that the run changed to, quoted for a shell: commands in hints have it.
     folder: Option<String>,
+    /// The findings about registries that were shown. A run can read a registry several times.
+    shown_findings: BTreeSet<String>,
 }
 
 /// What has styles.
@@ -153,6 +156,7 @@ impl Output {
             stderr: Box::new(AutoStream::new(io::stderr(), choice)),
             has_line_documents: false,
             folder: args.directory.as_deref().map(quoted),
+            shown_findings: BTreeSet::new(),
         }
     }
 
@@ -170,6 +174,7 @@ impl Output {
             stderr: Box::new(io::stderr()),
             has_line_documents: false,
             folder: None,
+            shown_findings: BTreeSet::new(),
         }
     }
 
@@ -199,6 +204,7 @@ impl Output {
             stderr: Box::new(stderr.clone()),
             has_line_documents: false,
             folder: style.folder.clone(),
+            shown_findings: BTreeSet::new(),
         };
         part(&mut output);
         output.flush();
@@ -227,6 +233,7 @@ impl Output {
             stderr: Box::new(stderr),
             has_line_documents: true,
             folder: style.folder.clone(),
+            shown_findings: BTreeSet::new(),
         }
     }
 
@@ -415,9 +422,14 @@ impl Output {
         }
     }
 
-    /// Writes findings about registries to stderr, of which a folder can have any number: the first ones, and how many
-    /// there are.
+    /// Writes new findings about registries to stderr, of which a folder can have any number: the first ones, and how
+    /// many there are.
     pub(crate) fn registry_findings(&mut self, findings: &[Diagnostic]) {
+        let findings = findings.iter();
+        let findings: Vec<Diagnostic> = findings
+            .filter(|finding| self.shown_findings.insert(finding.to_string()))
+            .cloned()
+            .collect();
         let shown = findings.len().min(MAX_REGISTRY_FINDINGS);
         self.findings(&findings[..shown]);
         let more = findings.len() - shown;

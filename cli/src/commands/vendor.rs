@@ -7,7 +7,7 @@ use pkgres_files::{
     FileError, FileSystem as _, FolderWriter, Follow, RealFileSystem, lock_folder, read_file,
     write_file,
 };
-use pkgres_formats::Format;
+use pkgres_formats::{Format, FormatFile};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version,
@@ -43,7 +43,35 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     let mut written = BTreeSet::new();
     let mut without_digest = BTreeSet::new();
     for (project, lock) in &projects {
-        let names = vendored_names(lock, project.format);
+        let all = WithoutDigest::Rejected;
+        if project.format.rules().load_order {
+            let mut artifacts = LoadedFiles::new();
+            let hold = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
+                artifacts.insert((name.clone(), version.clone()), received.artifact);
+                Ok(())
+            };
+            let fetched = fetch_locked(project, lock, all, context, output, hold)?;
+            without_digest.extend(fetched.without_digest);
+            let inside = files_inside_others(lock, &artifacts, project.format, context);
+            let names = names_in_load_order(lock, project.format, &inside);
+            for (release, artifact) in &artifacts {
+                let Some(file) = names.get(release) else {
+                    continue;
+                };
+                let digest = lock.packages[release].digest;
+                if digest.is_some_and(|digest| inside.contains_key(&digest)) {
+                    let (name, version) = release;
+                    output.note(&format!(
+                        "{name} {version} is also in {file}: its own file is left out"
+                    ));
+                    continue;
+                }
+                write_artifact(artifact, &writer, file, &context.read_options)?;
+                written.insert(file.clone());
+            }
+            continue;
+        }
+        let names = artifact_names(lock, project.format);
         let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let release = (name.clone(), version.clone());
             let file = match names.get(&release) {
@@ -54,7 +82,6 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
             written.insert(file);
             Ok(())
         };
-        let all = WithoutDigest::Rejected;
         let fetched = fetch_locked(project, lock, all, context, output, write)?;
         without_digest.extend(fetched.without_digest);
     }
@@ -88,27 +115,84 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     Ok(Exit::Done)
 }
 
-/// The file names of the releases of a lockfile of another ecosystem. If files are loaded one after the other, the names
-/// begin with numbers, so that those that a file requires come before it.
-fn vendored_names(
+/// The file names of the releases of a lockfile of another ecosystem.
+fn artifact_names(
     lock: &Lockfile,
     format: &'static dyn Format,
 ) -> BTreeMap<(PackageName, Version), String> {
     if format.ecosystem() == CLASS_PACKAGES {
         return BTreeMap::new();
     }
-    let name = |(package, version): &(PackageName, Version)| format.artifact_name(package, version);
-    if !format.rules().load_order {
-        let releases = lock.packages.keys();
-        return releases
-            .map(|release| (release.clone(), name(release)))
-            .collect();
+    let releases = lock.packages.keys();
+    let names = releases.map(|release| {
+        let (package, version) = release;
+        (release.clone(), format.artifact_name(package, version))
+    });
+    names.collect()
+}
+
+/// The artifacts of releases whose files are loaded one after the other.
+type LoadedFiles = BTreeMap<(PackageName, Version), Artifact>;
+
+/// The files of which another file has all releases: a registry can have a model by itself, and another registry the
+/// same model with a second one in one file. Loading both files would load the model twice.
+fn files_inside_others(
+    lock: &Lockfile,
+    artifacts: &LoadedFiles,
+    format: &'static dyn Format,
+    context: &Context,
+) -> BTreeMap<ArtifactDigest, ArtifactDigest> {
+    let mut contents: BTreeMap<ArtifactDigest, BTreeSet<(PackageName, Version)>> = BTreeMap::new();
+    for (release, artifact) in artifacts {
+        let (Some(digest), Artifact::File(bytes)) = (lock.packages[release].digest, artifact)
+        else {
+            continue;
+        };
+        contents.entry(digest).or_insert_with(|| {
+            let path = &format.artifact_name(&release.0, &release.1);
+            let file = FormatFile { path, bytes };
+            let read = format.read_releases(&file, &(), &context.read_options);
+            let records = read.value().into_iter().flatten();
+            let records = records.map(|read| &read.record);
+            records
+                .map(|record| (record.name.clone(), record.version.clone()))
+                .collect()
+        });
     }
-    let files = files_in_load_order(lock);
+    let mut inside = BTreeMap::new();
+    for (digest, releases) in &contents {
+        let around = contents.iter().filter(|(other, others)| {
+            let is_more = others.len() > releases.len() || *other < digest;
+            *other != digest && is_more && releases.is_subset(others)
+        });
+        if let Some((other, _)) =
+            around.max_by_key(|(other, others)| (others.len(), std::cmp::Reverse(*other)))
+        {
+            inside.insert(*digest, *other);
+        }
+    }
+    inside
+}
+
+/// The names of files that are loaded one after the other. They begin with numbers, so that those that a file requires
+/// come before it. Releases of files [inside others](files_inside_others) have the names of these.
+fn names_in_load_order(
+    lock: &Lockfile,
+    format: &'static dyn Format,
+    inside: &BTreeMap<ArtifactDigest, ArtifactDigest>,
+) -> BTreeMap<(PackageName, Version), String> {
+    let files = files_in_load_order(lock, inside);
     let digits = files.len().to_string().len().max(2);
     let mut names = BTreeMap::new();
     for (at, releases) in files.iter().enumerate() {
-        let file = format!("{:0digits$}-{}", at + 1, name(releases[0]));
+        let is_inside = |release: &(PackageName, Version)| {
+            let digest = lock.packages[release].digest;
+            digest.is_some_and(|digest| inside.contains_key(&digest))
+        };
+        let own = releases.iter().find(|release| !is_inside(release));
+        let (package, version) = own.unwrap_or(&releases[0]);
+        let name = format.artifact_name(package, version);
+        let file = format!("{:0digits$}-{name}", at + 1);
         names.extend(
             releases
                 .iter()
@@ -119,15 +203,21 @@ fn vendored_names(
 }
 
 /// The releases of each file, in the order in which the files are loaded: each after those with releases that one of its
-/// own requires. Releases with the same digest are in one file.
-fn files_in_load_order(lock: &Lockfile) -> Vec<Vec<&(PackageName, Version)>> {
+/// own requires. Releases with the same digest are in one file, and so are those of a file inside another one.
+fn files_in_load_order<'lock>(
+    lock: &'lock Lockfile,
+    inside: &BTreeMap<ArtifactDigest, ArtifactDigest>,
+) -> Vec<Vec<&'lock (PackageName, Version)>> {
     // A file is named by the first of its releases.
     let mut first_of: BTreeMap<ArtifactDigest, &(PackageName, Version)> = BTreeMap::new();
     let mut files: BTreeMap<&(PackageName, Version), Vec<&(PackageName, Version)>> =
         BTreeMap::new();
     let mut file_of = BTreeMap::new();
     for (release, locked) in &lock.packages {
-        let first = match locked.digest {
+        let digest = locked
+            .digest
+            .map(|digest| inside.get(&digest).copied().unwrap_or(digest));
+        let first = match digest {
             Some(digest) => *first_of.entry(digest).or_insert(release),
             None => release,
         };
@@ -249,7 +339,8 @@ mod tests {
             packages: packages.into_iter().collect(),
             ..Lockfile::default()
         };
-        let files = files_in_load_order(&lock).into_iter().map(|releases| {
+        let files = files_in_load_order(&lock, &BTreeMap::new());
+        let files = files.into_iter().map(|releases| {
             let names = releases.iter().map(|(name, _)| name.to_string());
             names.collect::<Vec<_>>()
         });
@@ -258,5 +349,37 @@ mod tests {
             files.eq(expected),
             "a file is loaded before its requirements"
         );
+    }
+
+    #[test]
+    fn a_file_inside_another_one_is_loaded_with_that() {
+        let release = |name: &str| {
+            let name: PackageName = name.parse().expect("a name");
+            (name, Version::new(1, 0, 0))
+        };
+        let digest = |file: &str| ArtifactDigest::of_archive(file.as_bytes());
+        let locked = |file: &str, required: &[&str]| LockedPackage {
+            source: ReleaseSource::Host,
+            digest: Some(digest(file)),
+            requires: required.iter().map(|name| release(name)).collect(),
+        };
+        let packages = [
+            (release("a"), locked("a", &["b"])),
+            (release("b"), locked("b", &[])),
+            (release("c"), locked("b and c", &["b", "d"])),
+            (release("d"), locked("d", &[])),
+        ];
+        let lock = Lockfile {
+            packages: packages.into_iter().collect(),
+            ..Lockfile::default()
+        };
+        let inside = BTreeMap::from([(digest("b"), digest("b and c"))]);
+        let files = files_in_load_order(&lock, &inside);
+        let files = files.into_iter().map(|releases| {
+            let names = releases.iter().map(|(name, _)| name.to_string());
+            names.collect::<Vec<_>>()
+        });
+        let expected: [&[&str]; 3] = [&["d"], &["b", "c"], &["a"]];
+        assert!(files.eq(expected), "a model is loaded twice");
     }
 }

@@ -12,6 +12,7 @@ mod command_line;
 mod commands;
 mod conflict_hints;
 mod context;
+mod current_folder;
 mod environment;
 mod exit;
 mod failure;

@@ -7,9 +7,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::NetworkActivity;
+use serde_json::{Map, Value};
 use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Arguments, Color, Format};
@@ -27,11 +29,7 @@ pub(crate) const MAX_REGISTRY_FINDINGS: usize = 20;
 
 /// The two streams of a run, and their styles.
 pub(crate) struct Output {
-    pub(crate) format: Format,
-    quiet: bool,
-    styled: Styled,
-    /// The columns of the terminal that messages go to.
-    width: Option<usize>,
+    style: OutputStyle,
     data_reader: DataReader,
     shows_progress: bool,
     stdout: io::BufWriter<Box<dyn io::Write + Send>>,
@@ -40,10 +38,17 @@ pub(crate) struct Output {
     stderr: Box<dyn io::Write + Send>,
     /// Whether each document is one line, because others come before or behind it.
     has_line_documents: bool,
-    /// The folder that the run changed to, quoted for a shell: commands in hints have it.
-    folder: Option<String>,
-    /// The findings about registries that were shown. A run can read a registry several times.
-    shown_findings: BTreeSet<String>,
+    /// The warnings that were reported. A command that solves several times finds the same ones again.
+    reported: BTreeSet<String>,
+    /// What the next document reports besides its result.
+    pending: Pending,
+}
+
+/// Warnings and notes that wait for the JSON document that they belong to.
+#[derive(Debug, Default)]
+struct Pending {
+    notes: Vec<String>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// What has styles.
@@ -120,7 +125,9 @@ pub(crate) struct OutputStyle {
     format: Format,
     quiet: bool,
     styled: Styled,
+    /// The columns of the terminal that messages go to.
     width: Option<usize>,
+    /// The folder that the run changed to, quoted for a shell: commands in hints have it.
     folder: Option<String>,
 }
 
@@ -140,8 +147,7 @@ impl Output {
         let is_ci = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;
-        Self {
-            shows_progress: is_watched && !args.no_progress && !args.quiet,
+        let style = OutputStyle {
             format: format_of(arguments),
             quiet: args.quiet,
             styled: Styled {
@@ -149,64 +155,62 @@ impl Output {
                 data: data_choice != ColorChoice::Never,
             },
             width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
-            data_reader: DataReader::of_stdout(),
-            stdout: io::BufWriter::new(Box::new(io::stdout())),
-            failure: None,
-            // Without styles, this also removes escape sequences from foreign text.
-            stderr: Box::new(AutoStream::new(io::stderr(), choice)),
-            has_line_documents: false,
             folder: args.directory.as_deref().map(quoted),
-            shown_findings: BTreeSet::new(),
+        };
+        // Without styles, this also removes escape sequences from foreign text.
+        let stderr = AutoStream::new(io::stderr(), choice);
+        Self {
+            shows_progress: is_watched && !args.no_progress && !args.quiet,
+            data_reader: DataReader::of_stdout(),
+            ..Self::with(style, io::stdout(), stderr)
         }
     }
 
     /// The output of a run whose arguments could not be parsed.
     pub(crate) fn in_format(format: Format) -> Self {
-        Self {
+        let style = OutputStyle {
             format,
             quiet: false,
             styled: Styled::default(),
             width: None,
-            data_reader: DataReader::of_stdout(),
-            shows_progress: false,
-            stdout: io::BufWriter::new(Box::new(io::stdout())),
-            failure: None,
-            stderr: Box::new(io::stderr()),
-            has_line_documents: false,
             folder: None,
-            shown_findings: BTreeSet::new(),
+        };
+        Self {
+            data_reader: DataReader::of_stdout(),
+            ..Self::with(style, io::stdout(), io::stderr())
+        }
+    }
+
+    /// The output to streams that a program reads.
+    fn with(
+        style: OutputStyle,
+        stdout: impl io::Write + Send + 'static,
+        stderr: impl io::Write + Send + 'static,
+    ) -> Self {
+        Self {
+            style,
+            data_reader: DataReader::Program,
+            shows_progress: false,
+            stdout: io::BufWriter::new(Box::new(stdout)),
+            failure: None,
+            stderr: Box::new(stderr),
+            has_line_documents: false,
+            reported: BTreeSet::new(),
+            pending: Pending::default(),
         }
     }
 
     /// The style of this output, to [capture](Self::capture) the output of a part of the run.
     pub(crate) fn style(&self) -> OutputStyle {
-        OutputStyle {
-            format: self.format,
-            quiet: self.quiet,
-            styled: self.styled,
-            width: self.width,
-            folder: self.folder.clone(),
-        }
+        self.style.clone()
     }
 
     /// Captures the output of a part of the run.
     pub(crate) fn capture(style: &OutputStyle, part: impl FnOnce(&mut Self)) -> Captured {
         let (stdout, stderr) = (Buffer::default(), Buffer::default());
-        let mut output = Self {
-            format: style.format,
-            quiet: style.quiet,
-            styled: style.styled,
-            width: style.width,
-            data_reader: DataReader::Program,
-            shows_progress: false,
-            stdout: io::BufWriter::new(Box::new(stdout.clone())),
-            failure: None,
-            stderr: Box::new(stderr.clone()),
-            has_line_documents: false,
-            folder: style.folder.clone(),
-            shown_findings: BTreeSet::new(),
-        };
+        let mut output = Self::with(style.clone(), stdout.clone(), stderr.clone());
         part(&mut output);
+        output.write_pending();
         output.flush();
         Captured {
             stdout: stdout.text(),
@@ -220,20 +224,14 @@ impl Output {
         stdout: impl io::Write + Send + 'static,
         stderr: impl io::Write + Send + 'static,
     ) -> Self {
-        Self {
-            format: style.format,
-            quiet: style.quiet,
-            styled: style.styled,
+        let style = OutputStyle {
             // The name of the part takes some of it.
             width: None,
-            data_reader: DataReader::Program,
-            shows_progress: false,
-            stdout: io::BufWriter::new(Box::new(stdout)),
-            failure: None,
-            stderr: Box::new(stderr),
+            ..style.clone()
+        };
+        Self {
             has_line_documents: true,
-            folder: style.folder.clone(),
-            shown_findings: BTreeSet::new(),
+            ..Self::with(style, stdout, stderr)
         }
     }
 
@@ -257,8 +255,21 @@ impl Output {
         Progress::new(message, activity, self.shows_progress)
     }
 
+    pub(crate) fn format(&self) -> Format {
+        self.style.format
+    }
+
+    pub(crate) fn set_format(&mut self, format: Format) {
+        self.style.format = format;
+    }
+
     pub(crate) fn is_json(&self) -> bool {
-        self.format == Format::Json
+        self.format() == Format::Json
+    }
+
+    /// Whether warnings and notes wait for a document.
+    fn has_document(&self) -> bool {
+        self.is_json() && !self.has_line_documents
     }
 
     /// Whether there is a terminal for what goes on, and the user wants to see it.
@@ -267,17 +278,17 @@ impl Output {
     }
 
     pub(crate) fn is_styled(&self) -> bool {
-        self.styled.messages
+        self.style.styled.messages
     }
 
     /// The columns of the terminal that messages go to.
     pub(crate) fn width(&self) -> Option<usize> {
-        self.width
+        self.style.width
     }
 
     /// Writes a tree as data.
     pub(crate) fn tree(&mut self, tree: &str) {
-        if self.styled.data {
+        if self.style.styled.data {
             self.data(&show::colored_tree(tree));
         } else {
             self.data(tree);
@@ -286,7 +297,7 @@ impl Output {
 
     /// Writes differences as data.
     pub(crate) fn changes(&mut self, changes: &str) {
-        if self.styled.data {
+        if self.style.styled.data {
             self.data(&show::colored_changes(changes));
         } else {
             self.data(changes);
@@ -295,7 +306,7 @@ impl Output {
 
     /// Writes differences of files, with those of their lines, as data.
     pub(crate) fn file_differences(&mut self, differences: &str) {
-        if self.styled.data {
+        if self.style.styled.data {
             self.data(&show::colored_file_differences(differences));
         } else {
             self.data(differences);
@@ -345,15 +356,53 @@ impl Output {
         self.has_line_documents = true;
     }
 
-    /// Writes a JSON document.
-    pub(crate) fn json(&mut self, document: &serde_json::Value) {
+    /// Writes a JSON document. Unless it is in a format of its own, it also says how the run went: its `status`, `notes` and
+    /// `diagnostics`, with the warnings so far.
+    pub(crate) fn json(&mut self, document: &Value) {
         if self.has_line_documents {
             self.data(&format!("{document}\n"));
             return;
         }
-        let text = serde_json::to_string_pretty(document).expect("a JSON value can be serialized");
-        self.data(&text);
+        let text = match document {
+            Value::Object(fields) if fields.contains_key("schema_version") => {
+                serde_json::to_string_pretty(&self.completed(fields))
+            }
+            _ => serde_json::to_string_pretty(document),
+        };
+        self.data(&text.expect("a JSON value can be serialized"));
         self.data("\n");
+    }
+
+    /// A document with the fields that all documents have.
+    fn completed(&mut self, fields: &Map<String, Value>) -> Map<String, Value> {
+        let mut fields = fields.clone();
+        let Pending { notes, warnings } = std::mem::take(&mut self.pending);
+        if let Some(version) = fields.shift_remove("schema_version") {
+            fields.shift_insert(0, "schema_version".to_owned(), version);
+        }
+        if !fields.contains_key("status") {
+            fields.shift_insert(1, "status".to_owned(), "done".into());
+        }
+        let warnings = show::diagnostics_json(&self.with_folder(&warnings));
+        for (key, mut more) in [("notes", notes.into()), ("diagnostics", warnings)] {
+            let entries = fields
+                .entry(key)
+                .or_insert_with(|| Value::Array(Vec::new()));
+            if let (Value::Array(entries), Value::Array(more)) = (entries, &mut more) {
+                more.retain(|one| !entries.contains(one));
+                entries.append(more);
+            }
+        }
+        fields
+    }
+
+    /// Writes the warnings and notes that no document has taken.
+    fn write_pending(&mut self) {
+        let Pending { notes, warnings } = std::mem::take(&mut self.pending);
+        for warning in self.with_folder(&warnings).iter() {
+            self.write_finding(warning);
+        }
+        self.notes(notes);
     }
 
     /// Writes a message to stderr, unless `--quiet` is set, or data before it could not be written: it would report a
@@ -361,7 +410,7 @@ impl Output {
     pub(crate) fn note(&mut self, text: &str) {
         self.flush();
         let is_incomplete = |error: &io::Error| !is_reader_gone(error);
-        if !self.quiet && !self.failure.as_ref().is_some_and(is_incomplete) {
+        if !self.style.quiet && !self.failure.as_ref().is_some_and(is_incomplete) {
             self.message(text);
         }
     }
@@ -375,7 +424,7 @@ impl Output {
 
     /// Writes messages to stderr, one per line, unless `--quiet` is set.
     pub(crate) fn notes<T: fmt::Display>(&mut self, lines: impl IntoIterator<Item = T>) {
-        if self.quiet {
+        if self.style.quiet {
             return;
         }
         // There can be thousands of lines, and stderr is not buffered.
@@ -383,7 +432,7 @@ impl Output {
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
-        if self.styled.messages {
+        if self.style.styled.messages {
             text = show::colored_changes(&text);
         }
         self.write_lines(&text);
@@ -396,7 +445,7 @@ impl Output {
 
     fn write_lines(&mut self, lines: &str) {
         self.flush();
-        let lines = match self.width {
+        let lines = match self.style.width {
             Some(width) => Cow::Owned(show::wrapped(lines, width)),
             None => Cow::Borrowed(lines),
         };
@@ -409,39 +458,59 @@ impl Output {
         &self,
         findings: &'findings [Diagnostic],
     ) -> Cow<'findings, [Diagnostic]> {
-        folder_in_hints::in_folder(findings, self.folder.as_deref())
+        folder_in_hints::in_folder(findings, self.style.folder.as_deref())
     }
 
-    /// Writes findings to stderr; with `--quiet`, only errors.
+    /// Reports findings: to stderr, with `--quiet` only errors, or warnings in the JSON document that follows. A warning is
+    /// reported once.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
-        for finding in self.with_folder(findings).iter() {
-            if finding.is_error() || !self.quiet {
-                let text = show::diagnostic(finding, self.styled.messages);
-                self.message(&text);
+        for finding in findings {
+            if !finding.is_error() && !self.reported.insert(show::diagnostic(finding, false)) {
+                continue;
+            }
+            if !finding.is_error() && self.has_document() {
+                self.pending.warnings.push(finding.clone());
+            } else {
+                for finding in self.with_folder(std::slice::from_ref(finding)).iter() {
+                    self.write_finding(finding);
+                }
             }
         }
     }
 
-    /// Writes new findings about registries to stderr, of which a folder can have any number: the first ones, and how
-    /// many there are.
+    fn write_finding(&mut self, finding: &Diagnostic) {
+        if finding.is_error() || !self.style.quiet {
+            let text = show::diagnostic(finding, self.style.styled.messages);
+            self.message(&text);
+        }
+    }
+
+    /// Reports what a user has to know about a result: on stderr, unless `--quiet` is set, or as `notes` of the JSON document
+    /// that follows.
+    pub(crate) fn remarks<T: fmt::Display>(&mut self, lines: impl IntoIterator<Item = T>) {
+        if self.has_document() {
+            let lines = lines.into_iter().map(|line| line.to_string());
+            self.pending.notes.extend(lines);
+        } else {
+            self.notes(lines);
+        }
+    }
+
+    /// Reports findings about registries, of which a folder can have any number: the first ones, and how many there are.
     pub(crate) fn registry_findings(&mut self, findings: &[Diagnostic]) {
-        let findings = findings.iter();
-        let findings: Vec<Diagnostic> = findings
-            .filter(|finding| self.shown_findings.insert(finding.to_string()))
-            .cloned()
-            .collect();
         let shown = findings.len().min(MAX_REGISTRY_FINDINGS);
         self.findings(&findings[..shown]);
         let more = findings.len() - shown;
         if more > 0 {
             let what = show::counted(more, "more warning");
-            self.note(&format!("{what} about the registries left out"));
+            self.remarks([format!("{what} about the registries left out")]);
         }
     }
 
     /// Flushes the output of a run. Returns its exit code, which is an error if data was lost: incomplete data must not
     /// pass for a result.
     pub(crate) fn finish(&mut self, exit: Exit) -> Exit {
+        self.write_pending();
         self.flush();
         match self.failure.take() {
             Some(error) if !is_reader_gone(&error) => {
@@ -453,13 +522,18 @@ impl Output {
     }
 }
 
-/// Writes the usage error of a command line that does not parse, with styles as in a message of a run.
-pub(crate) fn usage_error(text: &str, color: clap::ColorChoice) {
-    let choice = match color {
-        clap::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+/// Whether a stream gets colors.
+fn color_choice(color: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
+    match color {
+        clap::ColorChoice::Auto => AutoStream::choice(stream),
         clap::ColorChoice::Always => ColorChoice::Always,
         clap::ColorChoice::Never => ColorChoice::Never,
-    };
+    }
+}
+
+/// Writes the usage error of a command line that does not parse, with styles as in a message of a run.
+pub(crate) fn usage_error(text: &str, color: clap::ColorChoice) {
+    let choice = color_choice(color, &io::stderr());
     let mut stderr = AutoStream::new(io::stderr(), choice);
     let text = harmless(text);
     let text = match terminal_size_of(io::stderr()) {
@@ -477,11 +551,7 @@ pub(crate) fn help(help: &clap::Error, color: clap::ColorChoice) -> io::Result<(
         help.print()?;
         return io::stdout().flush();
     };
-    let choice = match color {
-        clap::ColorChoice::Auto => AutoStream::choice(&io::stdout()),
-        clap::ColorChoice::Always => ColorChoice::Always,
-        clap::ColorChoice::Never => ColorChoice::Never,
-    };
+    let choice = color_choice(color, &io::stdout());
     let mut stdout = AutoStream::new(io::stdout(), choice);
     for line in help.render().ansi().to_string().split_inclusive('\n') {
         let is_usage = line.contains("Usage:");

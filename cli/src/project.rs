@@ -335,9 +335,14 @@ fn without_empty_position(mut finding: Diagnostic) -> Diagnostic {
 /// Reads the manifest that a path names. If there is none, hints name possible manifests.
 pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFile> {
     reject_archive(path)?;
+    reject_lockfile(path, context)?;
     ManifestFile::read(path, &context.read_options).map_err(|error| {
         let mut finding = error.to_diagnostic();
-        if error.is_not_found() {
+        if error.is_not_found() && path == Path::new("-") {
+            finding = finding.hint(
+                "a manifest is not read from stdin, because the files beside it count: pass its path",
+            );
+        } else if error.is_not_found() {
             match manifest_at(path).read_link() {
                 Ok(target) => {
                     let target = target.to_string_lossy();
@@ -389,6 +394,22 @@ fn reject_archive(path: &Path) -> Result<()> {
     })
 }
 
+/// Fails for a lockfile, which would be read as a manifest.
+fn reject_lockfile(path: &Path, context: &Context) -> Result<()> {
+    if path.file_name() != Some(LOCK_FILE.as_ref()) || !path.is_file() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is a lockfile, where a manifest or its folder is expected",
+        Escaped::path(path)
+    );
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    if let Some(command) = context.invocation.same_command_for(&folder_of(path)) {
+        finding = finding.hint(format!("`{command}` names the project with this lockfile"));
+    }
+    Err(finding.into())
+}
+
 /// Fails if a folder has no manifest, with hints. Other errors are those of whoever reads it.
 pub(crate) fn require_manifest(folder: &Path, context: &Context) -> Result<()> {
     let manifest = manifest_at(folder);
@@ -405,6 +426,9 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
         if invocation.is("install") {
             return vec!["pass a requirements.yml, or run in its folder".to_owned()];
+        }
+        if let Some(hint) = hint_about_word(context) {
+            return vec![hint];
         }
         let mut hints =
             vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
@@ -458,6 +482,31 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     };
     hints.extend(all.map(|all| format!("`{all}` takes all members")));
     hints
+}
+
+/// The hint about a word that names a project, but stands where the command expects a package.
+fn hint_about_word(context: &Context) -> Option<String> {
+    let invocation = &context.invocation;
+    if invocation.names_project() {
+        return None;
+    }
+    let has_manifest = |path: &&Path| manifest_at(path).is_file() && path.exists();
+    let is_project = |path: &&Path| path.is_dir() || path.ends_with(MANIFEST_FILE);
+    let words = invocation.words().iter().skip(1).map(Path::new);
+    let project = words.filter(is_project).find(has_manifest)?;
+    let shown = quoted(project);
+    let command = match invocation.command_name() {
+        "add" => invocation.command_for("add PACKAGE", project),
+        "remove" => invocation.command_for("remove PACKAGE", project),
+        "update" => invocation.command_for("update", project),
+        "why" => format!("pkgres why PACKAGE {shown}"),
+        "why-not" => format!("pkgres why-not PACKAGE@VERSION {shown}"),
+        _ => return None,
+    };
+    Some(format!(
+        "{} is a project, where a package is expected: `{command}`",
+        Escaped::path(project)
+    ))
 }
 
 /// How to run a command in a member of the workspace, if there is a workspace.

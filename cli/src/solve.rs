@@ -44,16 +44,15 @@ pub(crate) fn solve_with_reasons(
     manifest: &Path,
     context: &Context,
     output: &mut Output,
-) -> Result<(Box<Resolution>, YankReasons, Vec<String>)> {
+) -> Result<(Box<Resolution>, YankReasons)> {
     if args.mode.frozen {
         let resolution = Box::new(read_frozen(args, manifest, context)?);
-        return Ok((resolution, YankReasons::default(), Vec::new()));
+        return Ok((resolution, YankReasons::default()));
     }
     let project = Project::open(manifest, context)?;
-    let task = task_with_lock(args, &project, context, output)?;
-    let (resolution, registries, notes) = task.solve_with_notes(context, output)?;
+    let (resolution, registries) = solve_project(args, &project, context, output)?;
     let reasons = YankReasons::of_resolution(&resolution, &registries);
-    Ok((resolution, reasons, notes))
+    Ok((resolution, reasons))
 }
 
 /// Solves a project, and returns the registries as well.

@@ -214,26 +214,15 @@ impl SolveTask {
 
     /// Solves, and returns the registries as well.
     pub(crate) fn solve_with_registries(
-        self,
-        context: &Context,
-        output: &mut Output,
-    ) -> Result<(Box<Resolution>, RegistrySet)> {
-        let (resolution, registries, notes) = self.solve_with_notes(context, output)?;
-        output.notes(notes);
-        Ok((resolution, registries))
-    }
-
-    /// Solves, and returns the registries as well as the notes about them, which are not reported yet.
-    pub(crate) fn solve_with_notes(
         mut self,
         context: &Context,
         output: &mut Output,
-    ) -> Result<(Box<Resolution>, RegistrySet, Vec<String>)> {
+    ) -> Result<(Box<Resolution>, RegistrySet)> {
         let locations = std::mem::take(&mut self.searched);
         let lists_all = lists_all(&self.request, &context.invocation);
-        let (searched, registries, notes) = self.search_with_notes(context, output)?;
+        let (searched, registries) = self.search(context, output)?;
         match searched {
-            Searched::Solved(resolution) => Ok((resolution, registries, notes)),
+            Searched::Solved(resolution) => Ok((resolution, registries)),
             Searched::Conflict(conflict) => {
                 if output.is_json() {
                     output.json(&show::conflict_document(&conflict));
@@ -245,24 +234,12 @@ impl SolveTask {
         }
     }
 
-    /// Searches, and returns the registries as well. Reports warnings, notes, and a search that gave up.
+    /// Searches, and returns the registries as well. Reports warnings, and a search that gave up.
     pub(crate) fn search(
-        self,
-        context: &Context,
-        output: &mut Output,
-    ) -> Result<(Searched, RegistrySet)> {
-        let (searched, registries, notes) = self.search_with_notes(context, output)?;
-        output.notes(notes);
-        Ok((searched, registries))
-    }
-
-    /// As [`search`](Self::search), but returns the notes about registries.
-    fn search_with_notes(
         mut self,
         context: &Context,
         output: &mut Output,
-    ) -> Result<(Searched, RegistrySet, Vec<String>)> {
-        let mut notes = Vec::new();
+    ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
         let asked = AskedRequest::of(&self.request, context);
         let progress = output.progress("Resolving", context.registries.activity());
@@ -299,15 +276,15 @@ impl SolveTask {
                     && !LockDiff::between(lock, &new_lock).is_empty()
                 {
                     let command = context.invocation.command("lock");
-                    output.note(&format!(
+                    output.remarks([format!(
                         "The lockfile is out of date: this is the resolution that `{command}` would write"
-                    ));
+                    )]);
                 }
                 if self.compares_registries {
                     // A registry that fails here does not change the resolution.
                     let newer = self.registries.newer_elsewhere(&resolution, &options);
                     let newer = newer.unwrap_or_default();
-                    notes = show::newer_elsewhere(&newer, &self.locations);
+                    output.remarks(show::newer_elsewhere(&newer, &self.locations));
                 }
                 Searched::Solved(resolution)
             }
@@ -328,7 +305,7 @@ impl SolveTask {
                 return Err(Failure::reported(Exit::GaveUp));
             }
         };
-        Ok((searched, self.registries, notes))
+        Ok((searched, self.registries))
     }
 }
 

@@ -110,6 +110,47 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
         "'--listen 127.0.0.1:8080' sets the address and the port",
     ),
     (&["-y", "--yes"], "nothing asks for confirmation"),
+    (
+        &["-n"],
+        "'--dry-run' shows what would change, and writes nothing",
+    ),
+    (
+        &["--upgrade", "-U", "--upgrade-package", "-P"],
+        "'pkgres update' moves packages to newer versions",
+    ),
+    (
+        &["--latest", "--aggressive", "--recursive"],
+        "'pkgres update' without packages moves all of them as far as the requirements allow, 'pkgres outdated' lists \
+         what holds them back",
+    ),
+    (
+        &["--outdated"],
+        "'pkgres outdated' lists packages with newer versions",
+    ),
+    (
+        &["--cwd", "--chdir", "--dir"],
+        "'-C FOLDER' changes to a folder before doing anything",
+    ),
+    (
+        &["--no-color", "--nocolor"],
+        "'--color never' prints no colors, and so does the variable NO_COLOR",
+    ),
+    (
+        &["--dev", "--optional", "--features", "-F", "--build"],
+        "all requirements of a package are of one kind, and there are no features",
+    ),
+    (
+        &["--path", "--git"],
+        "'--registry dir:FOLDER' takes packages from the folders in a folder",
+    ),
+    (
+        &["--bin", "--lib"],
+        "'--template application', 'library' or 'plugin' says what 'pkgres init' creates",
+    ),
+    (
+        &["--fix"],
+        "'pkgres repair' finds changes that solve a conflict; other findings say how to fix them",
+    ),
 ];
 
 /// What the standard library says about values, and what it means for people.
@@ -156,9 +197,14 @@ pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Erro
             }
         }
         ErrorKind::UnknownArgument => {
-            if let Some(tip) = argument.and_then(|option| tip_about_option(&option)) {
-                // A similar option of this command is something else.
+            // No value begins with a hyphen, so that nobody meant to write one.
+            error.remove(ContextKind::Suggested);
+            let command = command_of(words);
+            if let Some(tip) = argument.and_then(|option| tip_about_option(&option, &command)) {
+                // A similar option of this command is something else, and the usage of the parser has it.
                 error.remove(ContextKind::SuggestedArg);
+                let usage = command.clone().render_usage();
+                error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
                 add_tips(&mut error, vec![tip]);
             }
         }
@@ -243,7 +289,19 @@ fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
 }
 
 /// A tip about an option that the command lacks: which commands have it, or what replaces an option of another program.
-fn tip_about_option(option: &str) -> Option<String> {
+fn tip_about_option(option: &str, command: &Command) -> Option<String> {
+    let mut positionals = command.get_positionals();
+    let project =
+        positionals.find(|argument| matches!(argument.get_id().as_str(), "manifest" | "paths"));
+    if option == "--manifest-path" && project.is_some() {
+        let positionals = command.get_positionals().map(ToString::to_string);
+        let positionals: Vec<String> = positionals.collect();
+        return Some(format!(
+            "the manifest or its folder is an argument here: 'pkgres {} {}'",
+            command.get_name(),
+            positionals.join(" ")
+        ));
+    }
     let commands = option
         .strip_prefix("--")
         .map_or_else(Vec::new, commands_with);
@@ -309,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_tip_names_the_commands_that_have_an_option() {
-        let tip = |option| tip_about_option(option);
+        let tip = |option| tip_about_option(option, &command_of(&["pkgres".into()]));
         assert_eq!(tip("--diff").as_deref(), Some("'pkgres plan' has '--diff'"));
         let nested = "'pkgres config list' has '--show-origin'";
         assert_eq!(tip("--show-origin").as_deref(), Some(nested));
@@ -338,6 +396,44 @@ mod tests {
                 assert!(message.contains(tip), "{message}");
             }
         }
+    }
+
+    #[test]
+    fn options_of_other_programs_do_not_become_values_or_similar_options() {
+        for line in [
+            "pkgres lock --upgrade",
+            "pkgres lock -U",
+            "pkgres tree --outdated",
+            "pkgres add --dev a",
+            "pkgres tree -e all",
+            "pkgres add -n a",
+        ] {
+            let message = message(line);
+            assert!(!message.contains("as a value"), "{message}");
+            assert!(!message.contains("a similar"), "{message}");
+            let usage = message.split("Usage: ").nth(1).unwrap_or_default();
+            assert!(!usage.starts_with("pkgres lock --"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_is_an_argument_is_no_option() {
+        for (line, tip) in [
+            (
+                "pkgres tree --manifest-path web",
+                "'pkgres tree [MANIFEST]'",
+            ),
+            (
+                "pkgres why org.example.Db --manifest-path=web",
+                "'pkgres why <PACKAGE[@VERSION]> [MANIFEST]'",
+            ),
+            ("pkgres check --manifest-path web", "'pkgres check [PATHS]"),
+        ] {
+            let message = message(line);
+            assert!(message.contains(tip), "{message}");
+        }
+        let elsewhere = message("pkgres serve --manifest-path web");
+        assert!(elsewhere.contains("have '--manifest-path'"), "{elsewhere}");
     }
 
     #[test]

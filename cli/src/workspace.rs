@@ -134,7 +134,7 @@ impl Workspace {
             return Some(folder);
         }
         // The last part of its folder, if there is one such member.
-        let mut similar = folders().filter(|folder| folder.ends_with(text));
+        let mut similar = folders().filter(|folder| canonical(folder).ends_with(text));
         similar.next().filter(|_| similar.next().is_none())
     }
 

@@ -167,7 +167,7 @@ fn an_invalid_model_is_rejected_with_its_location() {
         ),
         (
             "'?': {type: a.B, version: x}",
-            "m.yaml:1:27: error[PK0060]: `x` is not a spec: `x` is not a number",
+            "m.yaml:1:27: error[PK0060]: `x` is not a spec: the wildcard is `*`, not `x`",
         ),
         (
             "'?': {type: a.B, version: ''}",

@@ -74,7 +74,7 @@ impl IndexCache {
         // have other packages.
         let ecosystem = ecosystem.unwrap_or_default();
         let context = format!("{} {limits:?} {ecosystem}", env!("CARGO_PKG_VERSION"));
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
         CacheEntry {
             cache: self.clone(),

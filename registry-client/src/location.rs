@@ -1,6 +1,6 @@
 //! Locations of registries: `[NAME=]KIND:LOCATION`, or `[NAME=]` and an address on the network.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ReadOptions, RegistryName};
@@ -45,6 +45,34 @@ pub enum LocationError {
     Address(#[from] AddressError),
 }
 
+/// A path from a folder, without the steps of the folder that the path goes back.
+fn from_base(base: &Path, path: &str) -> PathBuf {
+    let (mut base, mut path) = (base, Path::new(path));
+    while let (Ok(rest), Some(Component::Normal(_)), false) = (
+        path.strip_prefix(".."),
+        base.components().next_back(),
+        // What is above the target of a link is somewhere else.
+        base.is_symlink(),
+    ) {
+        let Some(parent) = base.parent() else {
+            break;
+        };
+        (base, path) = (parent, rest);
+    }
+    tidy(&base.join(path))
+}
+
+/// A path without `.` in it: messages and lists show it.
+fn tidy(path: &Path) -> PathBuf {
+    let is_step = |part: &Component| *part != Component::CurDir;
+    let tidy: PathBuf = path.components().filter(is_step).collect();
+    if tidy.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        tidy
+    }
+}
+
 impl RegistryLocation {
     /// Reads locations, in order of preference. The first one without a name is called `default`, the others
     /// `registry-2` and so on by their position. Paths are relative to `base`.
@@ -67,8 +95,8 @@ impl RegistryLocation {
                 })?
             };
             let kind = match rest.split_once(':') {
-                Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),
-                Some(("index", path)) if !path.is_empty() => Kind::IndexFile(base.join(path)),
+                Some(("dir", path)) if !path.is_empty() => Kind::Directory(from_base(base, path)),
+                Some(("index", path)) if !path.is_empty() => Kind::IndexFile(from_base(base, path)),
                 Some(("galaxy", address)) => Kind::Galaxy(Address::parse(address)?),
                 Some(("https" | "http", _)) => Kind::Http(Address::parse(rest)?),
                 _ => return Err(LocationError::Kind(text.to_owned())),
@@ -105,11 +133,11 @@ impl RegistryLocation {
         let package_folder = linked.as_deref().unwrap_or(package_folder);
         // A path such as `.` has no parent in its text.
         let folder = match package_folder.components().next_back() {
-            Some(std::path::Component::Normal(_)) => package_folder
+            Some(Component::Normal(_)) => package_folder
                 .parent()
                 .filter(|parent| !parent.as_os_str().is_empty())
                 .map_or_else(|| PathBuf::from("."), Path::to_owned),
-            _ => package_folder.join(".."),
+            _ => tidy(&package_folder.join("..")),
         };
         Self::with_file(&folder)
     }
@@ -208,6 +236,27 @@ mod tests {
             .into_iter()
             .map(|location| (location.name.to_string(), location.kind))
             .collect())
+    }
+
+    #[test]
+    fn paths_have_no_steps_that_lead_nowhere() {
+        for (base, path, expected) in [
+            ("", ".", "."),
+            ("", "./packages", "packages"),
+            ("", "a/./b/../c", "a/b/../c"),
+            ("app", "../packages", "packages"),
+            ("apps/web", "../..", "."),
+            ("apps/web", "./x", "apps/web/x"),
+            ("..", "../packages", "../../packages"),
+            ("../..", ".", "../.."),
+            ("/srv/app", "../packages", "/srv/packages"),
+            ("/", "../packages", "/../packages"),
+        ] {
+            let path_from = from_base(Path::new(base), path);
+            assert_eq!(path_from, Path::new(expected), "{base} {path}");
+        }
+        let beside = RegistryLocation::beside(Path::new("."));
+        assert_eq!(beside.kind, Kind::Directory("..".into()));
     }
 
     #[test]

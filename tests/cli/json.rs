@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 /// Command lines that succeed, fail, find nothing or do not parse.
 const LINES: &[&str] = &[
     "add org.example.Nothing@1 --manifest-path app",
@@ -180,9 +182,10 @@ fn projects_that_lack_something_get_an_answer_in_json() {
                 Some((event, rest)) if event.starts_with("{\"event\":") => rest,
                 _ => &stdout,
             };
-            let parsed: Option<serde_json::Value> = serde_json::from_str(document).ok();
+            let parsed: Option<Value> = serde_json::from_str(document).ok();
             let is_answer = parsed.is_some_and(|document| {
-                let says_why = document.get("diagnostics").is_some()
+                let errors = document.get("diagnostics").and_then(Value::as_array);
+                let says_why = errors.is_some_and(|errors| !errors.is_empty())
                     || document.get("conflict").is_some()
                     || document.get("findings").is_some();
                 document.is_object() && (output.status.success() || says_why)
@@ -243,8 +246,7 @@ fn unknown_packages_have_the_same_exit_code_in_json() {
     ] {
         let output = run(line, &project, &state);
         assert_eq!(output.status.code(), Some(exit), "{line}");
-        let document: serde_json::Value =
-            serde_json::from_slice(&output.stdout).expect("it is JSON");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!(document["status"], "error", "{line}: {document}");
         let message = document["diagnostics"][0]["message"].as_str();
         let names_it = message.is_some_and(|message| message.contains("org.example.Nothing"));
@@ -278,11 +280,97 @@ fn stdout_is_one_document() {
             .output()
             .expect("the program starts");
         let stdout = String::from_utf8_lossy(&output.stdout);
-        let parsed: Result<serde_json::Value, _> = serde_json::from_str(&stdout);
-        let is_document = parsed.is_ok_and(|document| document.is_object());
+        let parsed: Result<Value, _> = serde_json::from_str(&stdout);
+        // Documents in a format of its own have no version of ours.
+        let is_document = parsed.is_ok_and(|document| {
+            document.is_object()
+                && (document.get("schema_version").is_none()
+                    || document["status"].is_string()
+                        && document["notes"].is_array()
+                        && document["diagnostics"].is_array())
+        });
         if !is_document {
             wrong.push(format!("{line} ({}): {stdout:?}", output.status));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Warnings about registries, which every command can have, are in the document, and each is reported once.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn warnings_and_notes_are_in_the_document() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (packages, state) = (folder.path().join("packages"), folder.path().join("state"));
+    let project = packages.join("project");
+    for (name, text) in [
+        (
+            "project",
+            "FullName: org.example.App\nType: Application\nRequire: {org.example.Db: '1'}\n",
+        ),
+        (
+            "db",
+            "FullName: org.example.Db\nType: Library\nVersion: 1.0.0\n",
+        ),
+        ("broken", "FullName: org.example.Broken\nType: Nothing\n"),
+    ] {
+        std::fs::create_dir_all(packages.join(name)).expect("a folder");
+        crate::program::write(&packages.join(name).join("manifest.yaml"), text);
+    }
+    let lines = [
+        "lock",
+        "add org.example.Db@* --dry-run",
+        "add org.example.Db --dry-run",
+        "explain",
+        "fetch",
+        "graph",
+        "info org.example.Db --registry dir:..",
+        "lock --check",
+        "outdated",
+        "remove org.example.Db --dry-run",
+        "repair",
+        "resolve",
+        "search example --registry dir:..",
+        "tree",
+        "update --dry-run",
+        "vendor archives",
+        "verify",
+        "why org.example.Db",
+        "why-not org.example.Db@1.0.0",
+        "why-not org.example.Db@2.0.0",
+    ];
+    for line in lines {
+        let output = run(line, &project, &state);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let document: Value = serde_json::from_slice(&output.stdout).expect(line);
+        let warnings = document["diagnostics"].as_array().expect(line);
+        let mut warnings = warnings.iter();
+        let is_it = |warning: &&Value| warning["code"] == "PK0042";
+        assert!(
+            warnings.any(|warning| is_it(&warning)),
+            "{line}: {document}"
+        );
+        assert!(
+            !warnings.any(|warning| is_it(&warning)),
+            "{line}: {document}"
+        );
+        assert!(!stderr.contains("warning"), "{line}: {stderr}");
+    }
+    let text = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(["why-not", "org.example.Db@2.0.0"])
+        .current_dir(&project)
+        .env("HOME", &state)
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8_lossy(&text.stderr);
+    assert_eq!(text.matches("PK0042").count(), 1, "{text}");
+    crate::program::write(&project.join("pkgres.lock"), "damaged");
+    let output = run("lock --dry-run", &project, &state);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let note = document["notes"][0].as_str().unwrap_or_default();
+    let built_in = document["notes"][1].as_str().unwrap_or_default();
+    assert!(
+        note.contains("cannot be read") || built_in.contains("cannot be read"),
+        "{document}"
+    );
 }

@@ -22,6 +22,7 @@ use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
 use crate::write_together::{ChangedFile, write_together};
+use crate::yank_reasons::YankReasons;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("add", &args.edit.write, context)?;
@@ -46,7 +47,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
     let edited = project.with_requirements(&unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
-    let (resolution, _) = solve(&edited, &lock, Warnings::Report, context, output)?;
+    let NewLock { resolution, .. } = solve(&edited, &lock, Warnings::Report, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
         chosen.map_or_else(Spec::any, |chosen| {
@@ -184,7 +185,7 @@ fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
 /// Reads the lockfile, if there is one, and reports one that is damaged.
 fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Result<PreviousLock> {
     let previous = PreviousLock::read(&project.lock_path(), context)?;
-    output.notes(previous.note());
+    output.remarks(previous.note());
     Ok(previous)
 }
 
@@ -202,7 +203,7 @@ fn solve(
     warnings: Warnings,
     context: &Context,
     output: &mut Output,
-) -> Result<(Box<Resolution>, Lockfile)> {
+) -> Result<NewLock> {
     let mut task = SolveTask::of_project(project, context)?;
     if warnings == Warnings::Suppress {
         task.warnings.clear();
@@ -212,8 +213,20 @@ fn solve(
     }
     task.request.locked = lock.locked();
     let (resolution, registries) = task.solve_with_registries(context, output)?;
-    let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
-    Ok((resolution, lock))
+    let reasons = YankReasons::of_resolution(&resolution, &registries);
+    Ok(NewLock {
+        lockfile: lock_with_capabilities(&resolution, project.package(), &registries, context)?,
+        notes: show::notes(&resolution, &reasons, context),
+        resolution,
+    })
+}
+
+/// A lockfile to write.
+struct NewLock {
+    resolution: Box<Resolution>,
+    lockfile: Lockfile,
+    /// What is worth knowing about the chosen releases.
+    notes: Vec<String>,
 }
 
 /// An edit of requirements, and how it is written and reported.
@@ -235,6 +248,8 @@ struct WrittenLock {
     diff: LockDiff,
     /// The number of locked packages.
     packages: usize,
+    /// What is worth knowing about the chosen releases.
+    notes: Vec<String>,
 }
 
 impl ManifestEdit<'_> {
@@ -243,11 +258,10 @@ impl ManifestEdit<'_> {
         let options = &context.read_options;
         let mut locked = None;
         if let Some(previous) = self.lock {
-            let (resolution, lock) = solve(self.edited, previous, self.warnings, context, output)?;
+            let new = solve(self.edited, previous, self.warnings, context, output)?;
             // If the lockfile cannot be written, the manifest is not written either.
-            let text = LockText::new(&lock, options)?;
-            let diff = previous.diff(&lock);
-            locked = Some((resolution.len(), diff, text, &previous.bytes));
+            let text = LockText::new(&new.lockfile, options)?;
+            locked = Some((new, text, previous));
         }
         let mut files = Vec::new();
         if self.changes_manifest() && !self.write.dry_run {
@@ -258,15 +272,17 @@ impl ManifestEdit<'_> {
             });
         }
         let written = write_together(&files, || {
-            let Some((packages, diff, text, bytes)) = locked else {
+            let Some((new, text, previous)) = locked else {
                 return Ok(None);
             };
+            let bytes = previous.bytes.as_deref();
             let (path, dry_run) = (self.before.lock_path(), self.write.dry_run);
-            let outcome = write_lock(&path, &text, bytes.as_deref(), dry_run, options)?;
+            let outcome = write_lock(&path, &text, bytes, dry_run, options)?;
             Ok(Some(WrittenLock {
                 outcome,
-                diff,
-                packages,
+                diff: previous.diff(&new.lockfile),
+                packages: new.resolution.len(),
+                notes: new.notes,
             }))
         })?;
         if output.is_json() {
@@ -311,6 +327,7 @@ impl ManifestEdit<'_> {
             "manifest_changed": self.changes_manifest(),
             "requirements": requirements.collect::<Vec<_>>(),
             "changes": written.map(|lock| show::changes_json(&lock.diff)),
+            "notes": written.map_or(&[][..], |lock| &lock.notes),
         })
     }
 
@@ -330,6 +347,7 @@ impl ManifestEdit<'_> {
         if let Some(lock) = written {
             let lines = show::changes(&lock.diff);
             output.notes(&lines);
+            output.notes(&lock.notes);
             output.note(&lock.outcome.summary(lock.packages, lines.len()));
         } else if self.write.dry_run {
             output.note("Nothing was written");

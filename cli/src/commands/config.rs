@@ -1,6 +1,6 @@
 //! `pkgres config`
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, without_credentials};
 use pkgres_manifest::{did_you_mean, most_similar};
@@ -68,6 +68,44 @@ fn get(key: &str, context: &Context, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// A value with a path behind one of the `kinds`. The path is one from the current folder, and becomes one from the folder
+/// of the settings file, which is where it is read from.
+fn with_path(text: &str, kinds: &[&str], file: &Path) -> String {
+    let (name, location) = match text.split_once('=') {
+        Some((name, location)) if !name.contains(':') => (format!("{name}="), location),
+        _ => (String::new(), text),
+    };
+    let path = kinds
+        .iter()
+        .find_map(|kind| Some((kind, location.strip_prefix(kind)?)));
+    let Some((kind, path)) = path.filter(|(_, path)| Path::new(path).is_relative()) else {
+        return text.to_owned();
+    };
+    let folder = file.parent().filter(|folder| folder.is_absolute());
+    let current = std::env::current_dir().ok();
+    let Some((folder, current)) = folder.zip(current.as_deref()) else {
+        return text.to_owned();
+    };
+    let start = current.strip_prefix(folder).unwrap_or(current);
+    if start.as_os_str().is_empty() {
+        return text.to_owned();
+    }
+    let mut steps = PathBuf::new();
+    for part in start.join(path).components() {
+        let is_step_back = part == Component::ParentDir;
+        let can_step_back = matches!(steps.components().next_back(), Some(Component::Normal(_)));
+        if is_step_back && can_step_back {
+            steps.pop();
+        } else if part != Component::CurDir {
+            steps.push(part);
+        }
+    }
+    if steps.as_os_str().is_empty() {
+        steps.push(".");
+    }
+    format!("{name}{kind}{}", steps.to_string_lossy())
+}
+
 /// Writes a setting into the file of the user or of the project.
 fn set(
     key: &str,
@@ -102,10 +140,21 @@ fn set(
             .into());
     }
     let wait = |folder: &Path| output.note_waiting(folder);
-    if setting.key == "registries" {
-        check_registries(values)?;
-    }
-    write_setting(&path, setting, values, files, wait)?;
+    let values = match setting.key {
+        "registries" => {
+            check_registries(values)?;
+            let values = values.iter();
+            values
+                .map(|text| with_path(text, &["dir:", "index:"], &path))
+                .collect()
+        }
+        "provide" => values
+            .iter()
+            .map(|text| with_path(text, &[""], &path))
+            .collect(),
+        _ => values.to_vec(),
+    };
+    write_setting(&path, setting, &values, files, wait)?;
     let shown = Origin::File(path.clone());
     if output.is_json() {
         output.json(&json!({

@@ -52,7 +52,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
         })?,
     };
     let diff = LockDiff::between(&before, &after);
-    match output.format {
+    match output.format() {
         Format::Json => output.json(&json!({
             "schema_version": 1,
             "status": status(!diff.is_empty()),
@@ -155,7 +155,7 @@ fn compare_several(
     }
     let is_different = differences.iter().any(|(_, diff)| !diff.is_empty());
     let changed = differences.iter().filter(|(_, diff)| !diff.is_empty());
-    match output.format {
+    match output.format() {
         Format::Json => {
             let projects = differences.iter().map(|(project, diff)| {
                 json!({

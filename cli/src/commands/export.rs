@@ -29,12 +29,12 @@ pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> 
     };
     let resolutions = match Projects::of(&args.members, &args.solve.manifest, context)? {
         Projects::One(manifest) => {
-            if output.format == Format::Requirements {
+            if output.format() == Format::Requirements {
                 require_collections(&manifest, context)?;
             }
             vec![*solve(&args.solve, &manifest, context, output)?]
         }
-        Projects::Several(_) if output.format == Format::Requirements => {
+        Projects::Several(_) if output.format() == Format::Requirements => {
             let message = "`--format requirements` writes the file of one project";
             return Err(Failure::usage(message));
         }
@@ -47,14 +47,14 @@ pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> 
             }
         }
     };
-    if output.format == Format::Requirements {
+    if output.format() == Format::Requirements {
         for resolution in &resolutions {
             output.data(&show::requirements_file(resolution));
         }
         return Ok(Exit::Done);
     }
     let all: Vec<&Resolution> = resolutions.iter().collect();
-    let (document, name) = match output.format {
+    let (document, name) = match output.format() {
         Format::Spdx => (spdx(&all, maker), "SPDX 2.3"),
         _ => (cyclonedx(&all, maker), "CycloneDX 1.6"),
     };

@@ -57,7 +57,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
 }
 
 pub(super) fn draw(graph: &Graph, exit: Exit, output: &mut Output) -> Result<Exit> {
-    match output.format {
+    match output.format() {
         Format::Json => output.json(&graph.to_json()),
         Format::Mermaid => output.data(&graph.to_mermaid()),
         Format::Svg => {

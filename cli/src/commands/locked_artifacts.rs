@@ -61,9 +61,9 @@ pub(super) fn locked_project(
     // The command works with what is locked all the same, and this takes no registries.
     if !args.locked && !project.agrees_with(&lock, context.core()) {
         let command = context.invocation.command("lock");
-        output.note(&format!(
+        output.remarks([format!(
             "The lockfile is out of date: `{command}` updates it"
-        ));
+        )]);
     }
     Ok((project, lock))
 }

@@ -132,7 +132,7 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
             "status": "error",
             "diagnostics": show::diagnostics_json(&output.with_folder(findings)),
         }));
-    } else if output.format == Format::Github {
+    } else if output.format() == Format::Github {
         output.data(&show::annotations(findings));
     } else {
         output.findings(findings);

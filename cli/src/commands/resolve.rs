@@ -43,24 +43,16 @@ fn resolve(
     output: &mut Output,
 ) -> Result<Exit> {
     let start = Instant::now();
-    if output.format == Format::Requirements {
+    if output.format() == Format::Requirements {
         require_collections(manifest, context)?;
     }
-    let (resolution, reasons, notes) = solve_with_reasons(&args.solve, manifest, context, output)?;
-    if !output.is_json() {
-        output.notes(&notes);
-    }
-    if output.format == Format::Requirements {
+    let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
+    if output.format() == Format::Requirements {
         output.data(&show::requirements_file(&resolution));
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(
-            &resolution,
-            &reasons,
-            notes,
-            context,
-        ));
+        output.json(&show::resolution_json(&resolution, &reasons, context));
         return Ok(Exit::Done);
     }
     let is_frozen = args.solve.mode.frozen;

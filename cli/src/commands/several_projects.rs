@@ -74,10 +74,10 @@ impl Batch {
             let shown = folder.to_string_lossy();
             let command = context.invocation.same_command_for(folder);
             let command = command.map_or_else(String::new, |command| format!(": `{command}`"));
-            output.note(&format!(
+            output.remarks([format!(
                 "{} has settings of its own, and is left out{command}",
                 Escaped::new(&shown)
-            ));
+            )]);
         }
     }
 

@@ -37,11 +37,7 @@ fn show_tree(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let (resolution, reasons, notes) = solve_with_reasons(&args.solve, manifest, context, output)?;
-    // The document of a whole tree has them.
-    if !output.is_json() || inverted.is_some() || args.duplicates {
-        output.notes(&notes);
-    }
+    let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
     if let Some((package, version)) = inverted {
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
@@ -73,12 +69,7 @@ fn show_tree(
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(
-            &resolution,
-            &reasons,
-            notes,
-            context,
-        ));
+        output.json(&show::resolution_json(&resolution, &reasons, context));
     } else {
         output.tree(&show::tree(
             &resolution,

@@ -26,6 +26,7 @@ use pkgres_registry_client::{
 use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
 use crate::args::{NetworkArgs, RegistryArgs};
+use crate::current_folder::from_current_folder;
 use crate::environment::{
     cache_folder, credential_sources, reject_shared_variables, state_folder, token_file, variable,
 };
@@ -509,7 +510,11 @@ fn probably_meant(text: &str, base: &Path) -> Option<String> {
     if let Some(kind) = kind_of_path(text, base) {
         return Some(format!("{name}{kind}:{text}"));
     }
-    let (kind, rest) = text.split_once(':')?;
+    let Some((kind, rest)) = text.split_once(':') else {
+        let host = text.split('/').next().unwrap_or_default();
+        let is_host = host.split('.').count() > 2 && !host.split('.').any(str::is_empty);
+        return is_host.then(|| format!("{name}https://{text}"));
+    };
     if kind == "file" {
         let path = rest.trim_start_matches("//");
         let kind = kind_of_path(path, base)?;
@@ -556,9 +561,10 @@ fn of_settings(settings: &SettingsFile) -> Result<Option<Vec<ConfiguredRegistry>
         return Ok(None);
     };
     let origin = Origin::File(settings.path.clone()).to_string();
+    let folder = from_current_folder(&settings.folder, Path::new(""));
     let registries = match registries {
-        Registries::Locations(texts) => parse(texts, &settings.folder, &origin)?,
-        Registries::Tables(tables) => of_tables(tables, &settings.folder, &origin)?,
+        Registries::Locations(texts) => parse(texts, &folder, &origin)?,
+        Registries::Tables(tables) => of_tables(tables, &folder, &origin)?,
     };
     Ok(Some(registries))
 }

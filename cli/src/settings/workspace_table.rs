@@ -1,5 +1,6 @@
 //! The setting `workspace`, whose folders are looked up.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::MANIFEST_FILE;
@@ -7,6 +8,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_settings::SettingsFile;
 use toml::Value;
 
+use crate::current_folder::from_current_folder;
 use crate::failure::{Failure, Result};
 
 /// The `[workspace]` table, with the folders that `members` matches.
@@ -33,19 +35,21 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     let Some(Value::Array(members)) = table.get("members") else {
         return Err(invalid());
     };
-    let current = std::env::current_dir().unwrap_or_default();
-    let relative = settings.folder.strip_prefix(&current);
-    let folder = relative.unwrap_or(&settings.folder);
+    let from_here = |member: &Path| from_current_folder(&settings.folder, member);
     let mut folders = Vec::new();
     for member in members {
         let member = member.as_str().ok_or_else(invalid)?;
         match member.strip_suffix('*') {
-            None => folders.push(folder.join(member)),
+            None => folders.push(from_here(Path::new(member))),
             Some(stem) if stem.contains('*') => return Err(invalid()),
             Some(stem) => {
                 let cut = stem.rfind('/').map_or(0, |at| at + 1);
                 let (parent, prefix) = stem.split_at(cut);
-                folders.extend(package_folders(&folder.join(parent), prefix));
+                let found = package_folders(&settings.folder.join(parent), prefix);
+                let found = found
+                    .iter()
+                    .map(|name| from_here(&Path::new(parent).join(name)));
+                folders.extend(found);
             }
         }
     }
@@ -59,21 +63,17 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     Ok(Some(WorkspaceTable { folders, one_solve }))
 }
 
-/// The package folders directly in a folder whose names start with `prefix`, sorted.
-fn package_folders(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    });
-    let mut folders: Vec<PathBuf> = entries
+/// The names of the package folders directly in a folder that start with `prefix`, sorted.
+fn package_folders(folder: &Path, prefix: &str) -> Vec<OsString> {
+    let entries = std::fs::read_dir(folder);
+    let mut names: Vec<OsString> = entries
         .into_iter()
         .flatten()
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-        .map(|entry| folder.join(entry.file_name()))
-        .filter(|path| path.join(MANIFEST_FILE).is_file())
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().starts_with(prefix))
+        .filter(|name| folder.join(name).join(MANIFEST_FILE).is_file())
         .collect();
-    folders.sort();
-    folders
+    names.sort();
+    names
 }

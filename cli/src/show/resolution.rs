@@ -194,15 +194,12 @@ fn requires(requirements: &[BoundRequirement]) -> Value {
     Value::Object(map)
 }
 
-/// A resolution as a JSON document. `about_registries` are notes that only the registries are the reason for.
+/// A resolution as a JSON document.
 pub(crate) fn resolution_json(
     resolution: &Resolution,
     reasons: &YankReasons,
-    about_registries: Vec<String>,
     context: &Context,
 ) -> Value {
-    let mut notes = notes(resolution, reasons, context);
-    notes.extend(about_registries);
     let roots: Vec<Value> = resolution
         .roots()
         .iter()
@@ -233,7 +230,7 @@ pub(crate) fn resolution_json(
         "root": roots.first(),
         "packages": packages,
         "side_by_side": side_by_side_json(resolution),
-        "notes": notes,
+        "notes": notes(resolution, reasons, context),
         "stats": {"steps": resolution.stats().steps},
     })
 }

@@ -183,7 +183,7 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
                 spec = match kind {
                     TokenKind::Word("null") => None,
                     TokenKind::Text(written) | TokenKind::Number(written) => {
-                        Some(Spec::parse(written).map_err(|error| error.to_string())?)
+                        Some(Spec::parse(written).map_err(|error| error.with_suggestion())?)
                     }
                     _ => return Err("the version spec is not text".to_owned()),
                 };

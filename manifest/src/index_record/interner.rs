@@ -57,7 +57,7 @@ impl Interner {
         if let Some(known) = self.specs.get(text) {
             return Ok(known.clone());
         }
-        let spec = Spec::parse(text).map_err(|error| error.to_string())?;
+        let spec = Spec::parse(text).map_err(|error| error.with_suggestion())?;
         self.specs.insert(text.into(), spec.clone());
         Ok(spec)
     }

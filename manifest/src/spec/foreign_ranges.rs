@@ -17,8 +17,8 @@ const SIGNS: [(&str, &str); 6] = [
 const MAX_BYTES: usize = 256;
 
 /// A range of another package system as clauses with commas between them: words such as `latest`, intervals of Maven and
-/// `NuGet` (`[1,2)`), ranges with a hyphen or with spaces (`1.0 - 2.0`, `>=1 <2`), `and`, `~>`, `v1`, `1.x`, `1.2+`. The
-/// result need not be a range; a text that has an "or" gives nothing.
+/// `NuGet` (`[1,2)`), ranges with a hyphen or with spaces (`1.0 - 2.0`, `1-2`, `>=1 <2`), `and`, `~>`, `≥`, `v1`, `1.x`,
+/// `1.2+`, quotation marks. The result need not be a range; a text that has an "or" gives nothing.
 ///
 /// ```
 /// use pkgres_manifest::range_of_other_systems;
@@ -27,17 +27,32 @@ const MAX_BYTES: usize = 256;
 /// assert_eq!(range_of_other_systems(">=1 <2").as_deref(), Some(">=1,<2"));
 /// ```
 pub fn range_of_other_systems(text: &str) -> Option<String> {
-    let text = text.trim();
     if text.len() > MAX_BYTES || text.contains('|') {
         return None;
     }
+    let text = text
+        .replace('≥', ">=")
+        .replace('≤', "<=")
+        .replace('≠', "!=");
+    let text = text.trim_matches(|next: char| next.is_whitespace() || "\"'`".contains(next));
     if text.is_empty() || ANY.iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Some("*".to_owned());
     }
     if let Some(range) = interval(text) {
         return Some(range);
     }
-    if let Some((from, until)) = text.split_once(" - ") {
+    let is_short = |version: &str| {
+        let mut bytes = version.bytes();
+        bytes.all(|byte| byte.is_ascii_digit() || byte == b'.') && version.split('.').count() < 3
+    };
+    let ends = text.split_once(" - ").or_else(|| {
+        // Behind three components, a hyphen begins a prerelease.
+        let ends = text.split_once('-');
+        ends.filter(|(from, until)| {
+            is_short(from) && until.starts_with(|next: char| next.is_ascii_digit())
+        })
+    });
+    if let Some((from, until)) = ends {
         return Some(format!(">={},<={}", clause(from)?, clause(until)?));
     }
     let text = text
@@ -83,6 +98,7 @@ fn interval(text: &str) -> Option<String> {
 fn clauses(text: &str) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     let mut is_open = false;
+    let text = before_signs(text);
     for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
         match clauses.last_mut().filter(|_| is_open) {
             Some(last) => last.push_str(word),
@@ -91,6 +107,20 @@ fn clauses(text: &str) -> Vec<String> {
         is_open = word.chars().all(|next| "<>=!~^".contains(next));
     }
     clauses
+}
+
+/// The text with a comma between a version and the sign after it, as in `>=1<2`.
+fn before_signs(text: &str) -> String {
+    let mut separated = String::new();
+    for next in text.chars() {
+        let last = separated.chars().next_back();
+        let follows_version = last.is_some_and(|last| last.is_ascii_digit() || last == '*');
+        if follows_version && "<>=!~^".contains(next) {
+            separated.push(',');
+        }
+        separated.push(next);
+    }
+    separated
 }
 
 /// One comparison.
@@ -113,11 +143,37 @@ fn clause(text: &str) -> Option<String> {
         version = least.to_owned();
         sign = ">=";
     }
-    let numbers = version.split('.').count();
-    if numbers > 3 && version.ends_with(".0") {
-        version.truncate(version.len() - 2);
+    version = plain(&version);
+    if version == "*" && sign != "<" && sign != "!=" {
+        sign = "";
     }
     (!version.is_empty()).then(|| format!("{sign}{version}"))
+}
+
+/// A version without leading zeros, without components after a star, and with three components before a prerelease.
+fn plain(version: &str) -> String {
+    let (numbers, suffix) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let mut components: Vec<&str> = Vec::new();
+    for part in numbers.split('.') {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let trimmed = part.trim_start_matches('0');
+        components.push(match trimmed {
+            "" if is_number => "0",
+            _ if is_number => trimmed,
+            _ => part,
+        });
+        if part == "*" {
+            return components.join(".");
+        }
+    }
+    if components.len() > 3 && components.last() == Some(&"0") {
+        components.pop();
+    }
+    let suffix = suffix.trim_end_matches(['-', '+']);
+    while !suffix.is_empty() && components.len() < 3 {
+        components.push("0");
+    }
+    components.join(".") + suffix
 }
 
 #[cfg(test)]
@@ -152,6 +208,19 @@ mod tests {
             ("1.2,", "1.2"),
             ("@1", "1"),
             ("1.2.0.0", "1.2.0"),
+            ("^1.2.x", "^1.2.*"),
+            ("1.x.2", "1.*"),
+            ("1.*.2", "1.*"),
+            ("^*", "*"),
+            (">*", "*"),
+            ("1-2", ">=1,<=2"),
+            ("1.2-1.4", ">=1.2,<=1.4"),
+            ("1.2-beta", "1.2.0-beta"),
+            ("1.2.3-", "1.2.3"),
+            ("01.02", "1.2"),
+            (">=1<2", ">=1,<2"),
+            ("≥1", ">=1"),
+            ("\"1.2\"", "1.2"),
         ] {
             assert_eq!(
                 range_of_other_systems(text).as_deref(),

@@ -47,6 +47,14 @@ impl SpecError {
             suggestion,
         }
     }
+
+    /// The message with the suggestion, where there is no place for a hint.
+    pub fn with_suggestion(&self) -> String {
+        match &self.suggestion {
+            Some(suggestion) => format!("{self}; write `{suggestion}`"),
+            None => self.to_string(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -133,7 +141,9 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
             read_clause(clause).map_err(|reason| problem(reason, suggestion(trimmed)))?;
         let matching =
             matching(operator, &operand).map_err(|reason| problem(reason, suggestion(trimmed)))?;
-        names_prerelease |= !operand.prerelease.is_empty() && matching != all;
+        // A clause that excludes a prerelease does not ask for one.
+        let is_wanted = operator != Operator::NotEqual && matching != all;
+        names_prerelease |= is_wanted && !operand.prerelease.is_empty();
         set = set.intersection(&matching);
     }
     let is_long = text.len() > MAX_SPEC_BYTES;
@@ -149,7 +159,17 @@ fn without_blanks(part: &str) -> &str {
     part.trim_matches([' ', '\t'])
 }
 
+/// The signs that operators are made of, here and elsewhere.
+const SIGNS: &[char] = &['<', '>', '=', '!', '~', '^', '@', '≤', '≥', '≠'];
+
 fn read_clause(clause: &str) -> Result<(Operator, Operand), String> {
+    let signs = clause.trim_start_matches(|next| SIGNS.contains(&next) || " \t".contains(next));
+    let mut signs = clause[..clause.len() - signs.len()].to_owned();
+    signs.retain(|sign| SIGNS.contains(&sign));
+    if !signs.is_empty() && !OPERATORS.iter().any(|(symbol, _)| *symbol == signs) {
+        let signs = Escaped::shortened(&signs);
+        return Err(format!("`{signs}` is not an operator"));
+    }
     let (operator, rest) = OPERATORS
         .iter()
         .find_map(|(symbol, operator)| {
@@ -165,15 +185,7 @@ fn read_clause(clause: &str) -> Result<(Operator, Operand), String> {
 }
 
 fn read_operand(text: &str) -> Result<Operand, String> {
-    if text.contains('|') {
-        return Err("there is no \"or\" in a spec".to_owned());
-    }
-    if text.contains(char::is_whitespace) {
-        return Err(format!(
-            "`{}` contains white space; separate clauses with commas",
-            Escaped::shortened(text)
-        ));
-    }
+    reject_other_notation(text)?;
     let (text, build) = match text.split_once('+') {
         Some((text, build)) => (text, Some(build)),
         None => (text, None),
@@ -224,9 +236,45 @@ fn read_operand(text: &str) -> Result<Operand, String> {
     })
 }
 
+/// Rejects what is a range in other package systems, and says what it is here.
+fn reject_other_notation(text: &str) -> Result<(), String> {
+    let reason = if text.contains('|') {
+        "there is no \"or\" in a spec; write one range that covers both"
+    } else if text.contains(" - ") {
+        "a range with a hyphen is written as two clauses, `>=` and `<=`"
+    } else if text.contains([';', '&']) {
+        "clauses are separated with commas"
+    } else if text.contains(char::is_whitespace) {
+        let text = Escaped::shortened(text);
+        return Err(format!(
+            "`{text}` contains white space; separate clauses with commas"
+        ));
+    } else if text.contains(SIGNS) {
+        "an operator comes before a version; clauses are separated with commas"
+    } else if text.contains(['"', '\'', '`']) {
+        "quotation marks are not part of a spec"
+    } else if text.contains(['[', ']', '(', ')']) {
+        "there are no brackets in a spec"
+    } else if text.ends_with('+') {
+        "`+` after a version does not mean \"or newer\"; `>=` before it does"
+    } else if text.len() > 1 && text.chars().all(|next| next.is_ascii_alphabetic()) {
+        return Err(format!("`{}` is not a version", Escaped::shortened(text)));
+    } else {
+        return Ok(());
+    };
+    Err(reason.to_owned())
+}
+
 fn read_number(part: &str) -> Result<u64, String> {
     if part.is_empty() {
         return Err("a component is missing".to_owned());
+    }
+    if part.eq_ignore_ascii_case("x") {
+        return Err("the wildcard is `*`, not `x`".to_owned());
+    }
+    let after_v = part.strip_prefix(['v', 'V']);
+    if after_v.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err("a version has no `v` before it".to_owned());
     }
     if !part.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("`{}` is not a number", Escaped::shortened(part)));
@@ -364,6 +412,84 @@ fn parse_without_suggestion(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_say_what_is_wrong_and_what_was_probably_meant() {
+        for (text, reason, suggestion) in [
+            ("^1.2.x", "the wildcard is `*`, not `x`", Some("^1.2.*")),
+            (
+                "1.2 - 2.0",
+                "a range with a hyphen is written as two clauses, `>=` and `<=`",
+                Some(">=1.2,<=2.0"),
+            ),
+            (
+                ">=1 <2",
+                "`1 <2` contains white space; separate clauses with commas",
+                Some(">=1,<2"),
+            ),
+            (
+                ">=1;<2",
+                "clauses are separated with commas",
+                Some(">=1,<2"),
+            ),
+            (
+                ">=1<2",
+                "an operator comes before a version; clauses are separated with commas",
+                Some(">=1,<2"),
+            ),
+            ("~>1.2", "`~>` is not an operator", Some("~=1.2")),
+            ("=>1", "`=>` is not an operator", Some(">=1")),
+            ("===1", "`===` is not an operator", Some("==1")),
+            ("≥1", "`≥` is not an operator", Some(">=1")),
+            ("@1", "`@` is not an operator", Some("1")),
+            (">==1", "`>==` is not an operator", None),
+            ("latest", "`latest` is not a version", Some("*")),
+            ("v1.2", "a version has no `v` before it", Some("1.2")),
+            ("1.*.2", "a number follows `*`", Some("1.*")),
+            (
+                "[1.0,2.0)",
+                "there are no brackets in a spec",
+                Some(">=1.0,<2.0"),
+            ),
+            (
+                "'1.2'",
+                "quotation marks are not part of a spec",
+                Some("1.2"),
+            ),
+            (
+                "1.2+",
+                "`+` after a version does not mean \"or newer\"; `>=` before it does",
+                Some(">=1.2"),
+            ),
+            (
+                "1||2",
+                "there is no \"or\" in a spec; write one range that covers both",
+                None,
+            ),
+            ("01", "`01` has a leading zero", Some("1")),
+            ("1.2.3.4", "a version has at most three components", None),
+            ("1.b", "`b` is not a number", None),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert_eq!(
+                (error.reason.as_str(), error.suggestion.as_deref()),
+                (reason, suggestion),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_prerelease_that_is_excluded_is_not_asked_for() {
+        for (text, names) in [
+            ("!=2.0.0-beta", false),
+            (">=1,!=2.0.0-beta", false),
+            ("2.0.0-beta", true),
+            ("!=2.0.0-beta,<2.0.0-rc", true),
+        ] {
+            assert_eq!(parse(text).expect(text).1, names, "{text}");
+        }
+    }
 
     #[test]
     fn inside_of_a_spec_white_space_is_spaces_and_tabs() {

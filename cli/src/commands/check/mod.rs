@@ -77,7 +77,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         counted.map(|finding| finding.left_out.max(1)).sum()
     };
     let (errors, warnings) = (count(true), count(false));
-    if output.format == Format::Github {
+    if output.format() == Format::Github {
         output.data(&show::annotations(&findings));
     } else if output.is_json() {
         let mut document = json!({

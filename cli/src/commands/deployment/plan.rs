@@ -26,9 +26,9 @@ pub(in crate::commands) fn plan(
     let machines = Machines::read(&args.deployment, &context.read_options.limits)?;
     let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
     if let Some(graph) = args.graph {
-        output.format = graph.into();
+        output.set_format(graph.into());
     }
-    if !matches!(output.format, Format::Text | Format::Json) {
+    if !matches!(output.format(), Format::Text | Format::Json) {
         return draw(
             &Graph::of_deployment(&prepared[0].graph),
             Exit::Done,

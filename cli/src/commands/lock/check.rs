@@ -60,13 +60,16 @@ pub(super) fn check(
         }
         _ => Disagreement::default(),
     };
-    let exit = show_report(args, &path, &checked, &disagreement, context, output);
-    tell_unasked(
-        &context.registries.for_root(Some(&folder))?,
+    let registries = context.registries.for_root(Some(&folder))?;
+    tell_unasked(&registries, context, output);
+    Ok(show_report(
+        args,
+        &path,
+        &checked,
+        &disagreement,
         context,
         output,
-    );
-    Ok(exit)
+    ))
 }
 
 /// Checks the lockfile of a project of another ecosystem.
@@ -80,19 +83,18 @@ pub(super) fn check_foreign(
     let CheckedEntries { checked, .. } = check_entries(project, task, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
-    let exit = show_report(args, &path, &checked, &none, context, output);
     tell_unasked(&project.registries(context)?, context, output);
-    Ok(exit)
+    Ok(show_report(args, &path, &checked, &none, context, output))
 }
 
 /// Tells what was not checked with `--offline`.
 fn tell_unasked(registries: &[ConfiguredRegistry], context: &Context, output: &mut Output) {
     let unasked = context.registries.unasked(registries);
     if !unasked.is_empty() {
-        output.note(&format!(
+        output.remarks([format!(
             "Checked against the cache alone: `--offline` did not ask {}",
             sentence_list(&unasked, "and")
-        ));
+        )]);
     }
 }
 
@@ -115,7 +117,7 @@ fn show_report(
     output: &mut Output,
 ) -> Exit {
     let report = &checked.report;
-    match output.format {
+    match output.format() {
         Format::Json => output.json(&to_json(checked, disagreement)),
         Format::Github => {
             let file = path.to_string_lossy();

@@ -55,7 +55,7 @@ pub(super) fn propose(
         let note = previous.note();
         (previous, note)
     };
-    output.notes(note);
+    output.remarks(note);
     task.accept_changed = options.accept_changed;
     let locked = previous.locked();
     task.request.locked = match agreed {

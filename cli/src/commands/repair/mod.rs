@@ -28,7 +28,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let project = Project::open(args.manifest(), context)?;
     let mut task = SolveTask::of_project(&project, context)?;
     let previous = PreviousLock::read(&project.lock_path(), context)?;
-    output.notes(previous.note());
+    output.remarks(previous.note());
     task.request.locked = previous.locked();
     if !args.update.is_empty() {
         let Some(bytes) = &previous.bytes else {

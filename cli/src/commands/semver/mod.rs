@@ -42,7 +42,7 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
     let verdict = compared.verdict(args.deny_review);
     if output.is_json() {
         output.json(&compared.document(&witnesses, verdict.is_none()));
-    } else if output.format == Format::Github {
+    } else if output.format() == Format::Github {
         let findings = compared.findings(args.deny_review);
         output.data(&show::annotations(&findings));
     } else {

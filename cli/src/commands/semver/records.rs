@@ -162,7 +162,7 @@ impl ComparedRecords {
                 "new": self.new.version,
                 "differences": differences.collect::<Vec<_>>(),
             }));
-        } else if output.format == OutputFormat::Github {
+        } else if output.format() == OutputFormat::Github {
             output.data(&show::annotations(verdict.as_slice()));
         } else {
             for difference in &self.differences {

@@ -55,7 +55,7 @@ fn update_one(
     task.request.update = plan.update;
     let request = task.request.clone();
     let searched = task.searched.clone();
-    let (resolution, registries, about_registries) = task.solve_with_notes(context, output)?;
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
     // An update of named packages has proofs about them.
     let mut held_back = if plan.named.is_empty() {
         held_back(&request, &resolution, &registries, context)?
@@ -82,8 +82,6 @@ fn update_one(
     let mut report = report(&resolution, &[]);
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);
-    let mut notes = show::notes(&resolution, &reasons, context);
-    notes.extend(about_registries);
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();
@@ -92,7 +90,7 @@ fn update_one(
         document["held_back"] = all.into();
         document["effects"] = show::effects_json(&effects, None).into();
         document["not_compared"] = show::not_compared_json(&effects).into();
-        document["notes"] = notes.into();
+        document["notes"] = show::notes(&resolution, &reasons, context).into();
         output.json(&document);
     } else {
         let changes = show::changes(&diff);
@@ -101,7 +99,7 @@ fn update_one(
         output.notes(show::left_behind(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
-        output.notes(notes);
+        output.notes(show::notes(&resolution, &reasons, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
     let workspace = context.workspace()?;

@@ -30,8 +30,14 @@ pub(super) fn moving_packages(
         }
         Some(text) => {
             let name = from.keys().next().expect("there is one");
-            let version = version_of(name, text)
-                .map_err(|error| Failure::usage(format!("--precise: {error}")))?;
+            let version = version_of(name, text).map_err(|error| {
+                let finding = Diagnostic::error(Code::Usage, format!("--precise: {error}"));
+                match &error.nearest {
+                    Some(nearest) => finding.hint(format!("the nearest version is {nearest}")),
+                    None => finding
+                        .hint("without `--precise`, it moves to the newest version that fits"),
+                }
+            })?;
             if let Some(name) = packages.iter().find(|text| !text.contains('@')) {
                 reject_several(name, &version, &from, context)?;
             }

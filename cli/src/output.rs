@@ -465,7 +465,7 @@ impl Output {
     /// reported once.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {
-            if !finding.is_error() && !self.reported.insert(show::diagnostic(finding, false)) {
+            if !finding.is_error() && !self.reported.insert(key_of(finding)) {
                 continue;
             }
             if !finding.is_error() && self.has_document() {
@@ -476,6 +476,10 @@ impl Output {
                 }
             }
         }
+    }
+
+    fn is_reported(&self, finding: &Diagnostic) -> bool {
+        self.reported.contains(&key_of(finding))
     }
 
     fn write_finding(&mut self, finding: &Diagnostic) {
@@ -498,9 +502,12 @@ impl Output {
 
     /// Reports findings about registries, of which a folder can have any number: the first ones, and how many there are.
     pub(crate) fn registry_findings(&mut self, findings: &[Diagnostic]) {
-        let shown = findings.len().min(MAX_REGISTRY_FINDINGS);
-        self.findings(&findings[..shown]);
-        let more = findings.len() - shown;
+        let is_new = |finding: &&Diagnostic| !self.is_reported(finding);
+        let new: Vec<Diagnostic> = findings.iter().filter(is_new).cloned().collect();
+        let (shown, left_out) = new.split_at(new.len().min(MAX_REGISTRY_FINDINGS));
+        self.findings(shown);
+        let more = left_out.len();
+        self.reported.extend(left_out.iter().map(key_of));
         if more > 0 {
             let what = show::counted(more, "more warning");
             self.remarks([format!("{what} about the registries left out")]);
@@ -520,6 +527,11 @@ impl Output {
             _ => exit,
         }
     }
+}
+
+/// What two findings have in common if a user could not tell them apart.
+fn key_of(finding: &Diagnostic) -> String {
+    show::diagnostic(finding, false)
 }
 
 /// Whether a stream gets colors.

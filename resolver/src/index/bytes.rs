@@ -34,7 +34,7 @@ const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 
 /// The format version. It changes whenever the columns or their meaning change, and whenever a
 /// version, spec or name is parsed differently, because parsed values are not parsed again.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 
 /// Written in the byte order of the machine.
 const BYTE_ORDER_MARK: u64 = 0x0102_0304_0506_0708;

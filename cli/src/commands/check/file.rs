@@ -1,6 +1,6 @@
 //! Checks of a file by itself: a manifest, class file, interface file, validation file or resources file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pkgres_checks::{check_classes, check_interface, check_manifest, check_validation};
 use pkgres_files::{Follow, read_file};
@@ -11,6 +11,7 @@ use pkgres_manifest::{
 };
 
 use super::resources::check_resources_file;
+use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
 
 /// Keys that only class files have.
@@ -85,15 +86,30 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
     // All files of a package are mappings.
     if has_line(&["- "]) && !has_line(&MANIFEST_KEYS) {
         let message = format!(
-            "{} has a list, like a playbook or the tasks of a role, and is no file of a package",
+            "{} has a list, like a playbook or the tasks of a role, and is not a file of a package",
             Escaped::new(&shown)
         );
-        let hint =
-            "`pkgres check requirements.yml` checks the playbooks and roles around that file";
+        let hint = match requirements_around(file) {
+            Some(path) => format!(
+                "`pkgres check {}` checks the playbooks and roles around that file",
+                quoted(&path)
+            ),
+            None => "playbooks and roles are checked with the requirements.yml of their project"
+                .to_owned(),
+        };
         return vec![Diagnostic::error(Code::PackageShape, message).hint(hint)];
     }
     let read = PackageManifest::read(&shown, &bytes, options);
     with_checks(read, |manifest| check_manifest(&manifest))
+}
+
+/// The nearest `requirements.yml` of a project of Ansible around a playbook or role.
+fn requirements_around(file: &Path) -> Option<PathBuf> {
+    let folder = folder_of(file);
+    let mut paths = folder.ancestors().flat_map(|folder| {
+        ["requirements.yml", "collections/requirements.yml"].map(|path| folder.join(path))
+    });
+    paths.find(|path| path.is_file())
 }
 
 /// The findings of a reader, and those of the checks on what it read.

@@ -34,8 +34,9 @@ pub(super) fn moving_packages(
                 let finding = Diagnostic::error(Code::Usage, format!("--precise: {error}"));
                 match &error.nearest {
                     Some(nearest) => finding.hint(format!("the nearest version is {nearest}")),
-                    None => finding
-                        .hint("without `--precise`, it moves to the newest version that fits"),
+                    None => {
+                        finding.hint("leave the option out to move to the newest version that fits")
+                    }
                 }
             })?;
             if let Some(name) = packages.iter().find(|text| !text.contains('@')) {

@@ -106,11 +106,8 @@ fn declaration(
     if before.usage != after.usage {
         found.push(usage_changed(before, after));
     }
-    let parents = |class: &ClassDefinition| -> Vec<ClassName> {
-        let parents = class.extends.iter();
-        parents.map(|parent| parent.value.clone()).collect()
-    };
-    let (old_parents, new_parents) = (parents(before), parents(after));
+    let old_parents = parents(before, &both.old_api);
+    let new_parents = parents(after, &both.new_api);
     if old_parents != new_parents {
         let listed = |parents: &[ClassName]| {
             let parents: Vec<String> = parents.iter().map(|it| format!("`{it}`")).collect();
@@ -132,6 +129,14 @@ fn declaration(
         );
         found.push(of_class(rule, name, places, message, None));
     }
+}
+
+/// The parents of a class: the root class if it names none.
+fn parents(class: &ClassDefinition, api: &ApiOf<'_>) -> Vec<ClassName> {
+    let root = api.packages.root_class.iter();
+    let implicit = root.filter(|root| class.extends.is_empty() && **root != class.name.value);
+    let named = class.extends.iter().map(|parent| &parent.value);
+    named.chain(implicit).cloned().collect()
 }
 
 /// The differences that a class no longer has ancestors that other packages can name.

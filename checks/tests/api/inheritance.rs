@@ -102,6 +102,37 @@ fn a_parent_that_is_lost() {
 }
 
 #[test]
+fn a_class_without_a_parent_extends_the_root_class() {
+    let file = |parent: &str| {
+        let text = format!("Name: acme.App\n{parent}---\nName: acme.Base\n");
+        Release::new("1.0.0", &["acme.App", "acme.Base"], &text).with_root_class("io.murano.Object")
+    };
+    let same = [
+        "",
+        "Extends: []\n",
+        "Extends: io.murano.Object\n",
+        "Extends: [io.murano.Object]\n",
+    ];
+    for (old, new) in same.iter().flat_map(|old| same.map(|new| (*old, new))) {
+        assert_eq!(
+            shown(&compare(&file(old), &file(new))),
+            [""; 0],
+            "{old}{new}"
+        );
+    }
+    let comparison = compare(&file(""), &file("Extends: acme.Base\n"));
+    let messages = comparison.differences.iter().map(|it| it.message.as_str());
+    assert_eq!(
+        messages.collect::<Vec<_>>(),
+        ["`acme.App` extends `acme.Base` instead of `io.murano.Object`"]
+    );
+    // The order of parents decides which method a class inherits.
+    let both = file("Extends: [io.murano.Object, acme.Base]\n");
+    let found = shown(&compare(&both, &file("Extends: acme.Base\n")));
+    assert_eq!(found, ["extends-changed acme.App"]);
+}
+
+#[test]
 fn a_grandparent_that_is_lost() {
     let file = |parent: &str| {
         Release::new(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{ApiComparison, ApiOf, BoundPackage, BoundPackages, Impact, compare_apis};
-use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Version};
 
 /// A release with the releases that it is bound to.
 pub(crate) struct Release {
@@ -34,6 +34,12 @@ impl Release {
             },
             release,
         }
+    }
+
+    /// The release, in a universe with a core library, whose root class every class without a parent extends.
+    pub(crate) fn with_root_class(mut self, root: &str) -> Self {
+        self.packages.root_class = Some(ClassName::parse(root).expect("a name"));
+        self
     }
 
     /// The release, bound to another one.

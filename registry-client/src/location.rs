@@ -311,7 +311,7 @@ mod tests {
         let folder = |path: &str| RegistryLocation::beside(Path::new(path)).kind;
         assert_eq!(folder("apps/web"), Kind::Directory("apps".into()));
         assert_eq!(folder("web"), Kind::Directory(".".into()));
-        assert_eq!(folder("."), Kind::Directory("./..".into()));
+        assert_eq!(folder("."), Kind::Directory("..".into()));
         assert_eq!(folder("../.."), Kind::Directory("../../..".into()));
     }
 }

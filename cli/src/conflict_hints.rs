@@ -16,7 +16,7 @@ use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root,
 use crate::context::Context;
 use crate::reference_positions::RootPlaces;
 use crate::registries::{RegistryOptions, unconfigured_hint};
-use crate::requirement_hints::{add_commands, repair_hint};
+use crate::repair_commands::{add_commands, repair_hint};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// What hints need of a request, which the search consumes.

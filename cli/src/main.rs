@@ -35,7 +35,7 @@ mod read_manifest;
 mod read_release;
 mod reference_positions;
 mod registries;
-mod requirement_hints;
+mod repair_commands;
 mod requirements_first;
 mod root;
 mod root_file;

@@ -6,7 +6,7 @@
 
 mod arguments;
 mod failure;
-mod variables;
+mod script_variables;
 
 pub use failure::CallFailure;
 
@@ -29,7 +29,7 @@ use crate::objects::{ObjectClasses, defaults, model_findings, release_of};
 use crate::script::RunnableScript;
 use crate::target::{Command, Output, Target, TargetError, not_entered};
 use arguments::ArgumentContracts;
-use variables::is_variable;
+use script_variables::is_variable;
 
 /// The folder of a package with a folder of scripts for each class.
 const SCRIPTS: &str = "Resources";

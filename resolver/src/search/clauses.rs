@@ -79,18 +79,8 @@ impl ClauseDatabase {
     }
 
     /// Adds a binary clause. Its first literal is that of the owner.
-    pub(super) fn add_binary(
-        &mut self,
-        assignment: &mut Assignment,
-        literals: [Literal; 2],
-        origin: Origin,
-    ) -> u32 {
-        self.put_binary(assignment, literals, origin)
-    }
-
-    /// Likewise, inlined where most clauses are created.
     #[inline]
-    pub(super) fn put_binary(
+    pub(super) fn add_binary(
         &mut self,
         assignment: &mut Assignment,
         mut literals: [Literal; 2],

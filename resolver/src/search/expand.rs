@@ -327,7 +327,7 @@ impl Search {
                 self.assignment.literal_of_complement(target, &[allowed]),
             ];
             self.clauses
-                .put_binary(&mut self.assignment, literals, Origin::Requirement);
+                .add_binary(&mut self.assignment, literals, Origin::Requirement);
         }
         allowed == 0
     }
@@ -394,7 +394,7 @@ impl Search {
         };
         let refused = self.assignment.literal_of_complement(target, allowed);
         self.clauses
-            .put_binary(&mut self.assignment, [own, refused], origin);
+            .add_binary(&mut self.assignment, [own, refused], origin);
         allows_nothing
     }
 

@@ -77,7 +77,7 @@ use crate::universe::{ClassRequirements, PackageRequirement, ReleaseId};
 use crate::budget::{Budget, Interrupt};
 use crate::set::bits;
 use analyze::{Analysis, LearnedClause};
-use assignment::{Assignment, ClauseRef, Term, Var};
+use assignment::{Assignment, ClauseRef, RemovalEffect, Term, Var};
 use clauses::{ClauseDatabase, Origin};
 use decide::VariableQueue;
 use decision_order::DecisionOrder;
@@ -265,10 +265,10 @@ impl Search {
 
     /// Excludes a term because all other terms of a clause hold.
     fn exclude(&mut self, term: Term, reason: ClauseRef) -> Result<(), ClauseRef> {
-        match self.assignment.would_empty(term) {
-            None => Ok(()),
-            Some(true) => Err(reason),
-            Some(false) => {
+        match self.assignment.effect_of_removal(term) {
+            RemovalEffect::None => Ok(()),
+            RemovalEffect::Empties => Err(reason),
+            RemovalEffect::Reduces => {
                 let level = self.clauses.level(&self.assignment, reason, term.var);
                 self.assignment.remove(term, reason, level);
                 Ok(())
@@ -344,13 +344,13 @@ impl Search {
                 self.clauses.initialize_watches(&self.assignment, number);
                 ClauseRef::Long(number)
             };
-            match self.assignment.would_empty(terms[0]) {
-                Some(true) => conflict = reason,
-                Some(false) => {
+            match self.assignment.effect_of_removal(terms[0]) {
+                RemovalEffect::Empties => conflict = reason,
+                RemovalEffect::Reduces => {
                     self.assignment.remove(terms[0], reason, assertion_level);
                     break;
                 }
-                None => break,
+                RemovalEffect::None => break,
             }
         }
         let level = self.assignment.level();

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::{PreviousLock, lock_missing, parse_lock};
 use crate::output::Output;
 use crate::project::Project;
-use crate::requirement_hints::update_arguments;
+use crate::repair_commands::update_arguments;
 use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::{Searched, SolveTask, lists_all, report_conflict};

@@ -18,6 +18,17 @@ use crate::set::bits;
 use trail::{Level, LevelZeroReduction, TrailEntry};
 use variable::{ValueSet, VarDetails};
 
+/// What removing values would do to a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RemovalEffect {
+    /// The domain has none of them.
+    None,
+    /// Other values stay.
+    Reduces,
+    /// No value stays, which is a conflict.
+    Empties,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
     pub(super) vars: Vec<VarState>,
@@ -177,14 +188,15 @@ impl Assignment {
         bits::is_disjoint(self.level_zero(term.var), self.set(term))
     }
 
-    /// Whether removing the values of a term would empty the domain; `None` if it would change
-    /// nothing.
+    /// What removing the values of a term would do to the domain of its variable.
     #[inline]
-    pub(crate) fn would_empty(&self, term: Term) -> Option<bool> {
+    pub(crate) fn effect_of_removal(&self, term: Term) -> RemovalEffect {
         if self.is_excluded(term) {
-            None
+            RemovalEffect::None
+        } else if self.holds(term) {
+            RemovalEffect::Empties
         } else {
-            Some(self.holds(term))
+            RemovalEffect::Reduces
         }
     }
 

@@ -1,4 +1,4 @@
-//! Requirements that pkgres writes or suggests.
+//! Commands for the repairs of a conflict, for its hints.
 
 use std::collections::BTreeSet;
 use std::path::Path;

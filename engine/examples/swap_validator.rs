@@ -1,4 +1,4 @@
-//! A validator of its own: a machine must not have a swap file. It can test that, and leaves the rest to people.
+//! A custom validator: a machine must not have a swap file. It can only test this.
 
 use std::path::Path;
 

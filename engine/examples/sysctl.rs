@@ -1,4 +1,4 @@
-//! A kind of resource of its own: a setting of the kernel, which holds from the next start of the machine on.
+//! A custom kind of resource: a kernel setting, which takes effect when the machine boots.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -9,7 +9,7 @@ use pkgres_engine::{
 };
 use pkgres_manifest::{MetaParameters, ResourceDescription};
 
-/// A setting such as `vm.swappiness`: the path of a file of its own, and the content of that.
+/// A setting such as `vm.swappiness`: the path of the file for it, and the content of that file.
 #[derive(Debug, Clone)]
 struct Sysctl(PathBuf, String);
 

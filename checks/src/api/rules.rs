@@ -117,8 +117,8 @@ define_rules! {
     /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
     /// The arguments changed so that calls need not fail, but may mean something else: an optional argument was
-    /// inserted before others, a new argument takes values that went to the one for all further values, or that one
-    /// now takes the value of a removed argument.
+    /// inserted before others, a new argument takes values that went to `VarArgs` or `KwArgs` before, or these now take
+    /// the value of a removed argument.
     ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
     /// The usage or the scope of a method changed. Calls that worked before may fail, such as calls without an
     /// object, as an extension of another class, or from outside.
@@ -128,14 +128,15 @@ define_rules! {
     /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts
     /// null.
     PropertyPerhapsRequired = "property-perhaps-required", Review, "a new property may need a value";
-    /// A property that needs no value lost its `Default` or gained one, so objects without a value for it have another
-    /// value than before.
+    /// A property that needs no value lost its `Default` or gained one, so an object that does not set it now gets a
+    /// different value.
     PropertyDefaultChanged = "property-default-changed", Review, "a property that needs no value lost or gained its default";
     /// A class no longer declares a member. It may still inherit it from an ancestor that is not available, so the
     /// member may or may not have been removed.
     MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";
     /// A class no longer inherits from another one. An object of the class is no longer accepted where a contract names
-    /// the ancestor; whether there is such an object, only object models and code that runs can tell.
+    /// the ancestor; pkgres cannot know whether there is such an object: that depends on object models and on running
+    /// code.
     AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
     /// There is a new class, to which no existing code refers. If a different package already has a class of this
     /// name, object models may have to name the package (PK0061).

@@ -38,7 +38,7 @@ fn the_page_is_what_the_corpora_say() {
         ("{collection_modules}", grouped(collections.without_module)),
         (
             "{collection_share}",
-            (collections.pairs / collections.broken).to_string(),
+            rounded(collections.pairs, collections.broken).to_string(),
         ),
         ("{collection_tables}", collections.tables()),
         ("{model_releases}", grouped(models.releases)),
@@ -60,6 +60,11 @@ fn the_page_is_what_the_corpora_say() {
         "{} is out of date: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres-tests --test broken_ranges",
         path.display()
     );
+}
+
+/// The whole number that is closest to a quotient.
+fn rounded(dividend: usize, divisor: usize) -> usize {
+    (dividend + divisor / 2) / divisor
 }
 
 /// A number with commas between thousands.

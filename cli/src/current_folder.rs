@@ -1,4 +1,4 @@
-//! Paths from the current folder, as messages and documents show them.
+//! Paths relative to the current folder or another one, as messages, documents and settings have them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,10 +11,19 @@ pub(crate) fn from_current_folder(folder: &Path, below: &Path) -> PathBuf {
     }
 }
 
+/// The path from a folder to what is `below` the current folder, which is canonical. It is absolute unless one of the
+/// two folders contains the other.
+pub(crate) fn from_other_folder(other: &Path, below: &Path) -> PathBuf {
+    match std::env::current_dir() {
+        Ok(current) => path_between(other, &current, below),
+        Err(_) => below.to_owned(),
+    }
+}
+
 /// The path from one folder to what is `below` another one.
 fn path_between(current: &Path, folder: &Path, below: &Path) -> PathBuf {
     if let Ok(rest) = folder.strip_prefix(current) {
-        return rest.join(below);
+        return without_detours(&rest.join(below));
     }
     let Some(inside) = current
         .strip_prefix(folder)
@@ -42,6 +51,23 @@ fn path_between(current: &Path, folder: &Path, below: &Path) -> PathBuf {
     }
 }
 
+/// A path in which no `..` follows a folder, and which has no `.`.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut steps = PathBuf::new();
+    for part in path.components() {
+        let is_back = part == Component::ParentDir;
+        if is_back && matches!(steps.components().next_back(), Some(Component::Normal(_))) {
+            steps.pop();
+        } else if part != Component::CurDir {
+            steps.push(part);
+        }
+    }
+    if steps.as_os_str().is_empty() {
+        steps.push(".");
+    }
+    steps
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +83,8 @@ mod tests {
             ("/srv/shop/apps/web", "/srv/shop", "./apps/api", "../api"),
             ("/srv/shop/apps/web", "/srv/shop", "", "../.."),
             ("/srv/shop/apps", "/srv/shop", "../other", "../../other"),
+            ("/srv", "/srv/shop/apps", "../packages", "shop/packages"),
+            ("/srv/shop", "/srv/shop/apps", "..", "."),
             ("/srv/shop", "/home/user", "packages", "/home/user/packages"),
             ("/srv/shop", "/", "packages", "/packages"),
             ("/srv/shop/apps", "/srv/shop", "/packages", "/packages"),

@@ -1,6 +1,6 @@
 //! `pkgres config`
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, without_credentials};
 use pkgres_manifest::{did_you_mean, most_similar};
@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
+use crate::current_folder::from_other_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
-use crate::registries::check_registries;
+use crate::registries::{check_registries, named_host};
 use crate::settings::{Effective, Origin, Settings, remove_setting, write_setting};
 
 pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -68,42 +69,29 @@ fn get(key: &str, context: &Context, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A value with a path behind one of the `kinds`. The path is one from the current folder, and becomes one from the folder
-/// of the settings file, which is where it is read from.
-fn with_path(text: &str, kinds: &[&str], file: &Path) -> String {
+/// A registry as it is written into a settings file: its path, if it has one, is relative to the folder of that file.
+fn registry_from_file(text: &str, file: &Path) -> String {
     let (name, location) = match text.split_once('=') {
         Some((name, location)) if !name.contains(':') => (format!("{name}="), location),
         _ => (String::new(), text),
     };
-    let path = kinds
-        .iter()
-        .find_map(|kind| Some((kind, location.strip_prefix(kind)?)));
-    let Some((kind, path)) = path.filter(|(_, path)| Path::new(path).is_relative()) else {
-        return text.to_owned();
-    };
+    let kinds = ["dir:", "index:"].into_iter();
+    let mut paths = kinds.filter_map(|kind| Some((kind, location.strip_prefix(kind)?)));
+    match paths.next() {
+        Some((kind, path)) => format!("{name}{kind}{}", path_from_file(path, file)),
+        None => text.to_owned(),
+    }
+}
+
+/// A path that was typed in the current folder, from the folder of the settings file that it is written into.
+fn path_from_file(path: &str, file: &Path) -> String {
     let folder = file.parent().filter(|folder| folder.is_absolute());
-    let current = std::env::current_dir().ok();
-    let Some((folder, current)) = folder.zip(current.as_deref()) else {
-        return text.to_owned();
-    };
-    let start = current.strip_prefix(folder).unwrap_or(current);
-    if start.as_os_str().is_empty() {
-        return text.to_owned();
+    match folder.filter(|_| !path.is_empty() && Path::new(path).is_relative()) {
+        Some(folder) => from_other_folder(folder, Path::new(path))
+            .to_string_lossy()
+            .into_owned(),
+        None => path.to_owned(),
     }
-    let mut steps = PathBuf::new();
-    for part in start.join(path).components() {
-        let is_step_back = part == Component::ParentDir;
-        let can_step_back = matches!(steps.components().next_back(), Some(Component::Normal(_)));
-        if is_step_back && can_step_back {
-            steps.pop();
-        } else if part != Component::CurDir {
-            steps.push(part);
-        }
-    }
-    if steps.as_os_str().is_empty() {
-        steps.push(".");
-    }
-    format!("{name}{kind}{}", steps.to_string_lossy())
 }
 
 /// Writes a setting into the file of the user or of the project.
@@ -143,15 +131,18 @@ fn set(
     let values = match setting.key {
         "registries" => {
             check_registries(values)?;
-            let values = values.iter();
-            values
-                .map(|text| with_path(text, &["dir:", "index:"], &path))
+            let registries = values.iter();
+            registries
+                .map(|text| registry_from_file(text, &path))
                 .collect()
         }
-        "provide" => values
-            .iter()
-            .map(|text| with_path(text, &[""], &path))
-            .collect(),
+        "provide" => {
+            let from_file = |text: &String| match named_host(text) {
+                Some(_) => text.clone(),
+                None => path_from_file(text, &path),
+            };
+            values.iter().map(from_file).collect()
+        }
         _ => values.to_vec(),
     };
     write_setting(&path, setting, &values, files, wait)?;

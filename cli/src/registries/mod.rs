@@ -6,7 +6,7 @@
 
 mod open;
 
-pub(crate) use open::OVERRIDE_PREFIX;
+pub(crate) use open::{OVERRIDE_PREFIX, named_host};
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -149,16 +149,23 @@ fn with_hints(error: RegistryError, hints: impl IntoIterator<Item = String>) -> 
     failure
 }
 
+/// The package system whose host the name in `NAME=VERSION` is, with the name and the version. `None` for anything else,
+/// such as a file.
+pub(crate) fn named_host(text: &str) -> Option<(&'static dyn Format, &str, &str)> {
+    let (name, version) = text.split_once('=')?;
+    let is_host = |format: &&&dyn Format| format.rules().host == Some(name);
+    let format = pkgres_formats::ALL.iter().find(is_host)?;
+    Some((*format, name, version))
+}
+
 /// Returns the release that `NAME=VERSION` declares, with the name of a package that the host provides, such as
 /// `ansible-core`. `None` for anything else, such as a file.
 fn provided_host(path: &Path) -> Result<Option<IndexRecord>> {
     let text = path.file_name().and_then(|name| name.to_str());
-    let Some((name, text)) = text.and_then(|text| text.split_once('=')) else {
+    let Some((format, name, text)) = text.and_then(named_host) else {
         return Ok(None);
     };
-    let is_host = |format: &&&dyn Format| format.rules().host == Some(name);
-    let format = pkgres_formats::ALL.iter().find(is_host);
-    let (Some(format), Ok(package)) = (format, PackageName::native(name)) else {
+    let Ok(package) = PackageName::native(name) else {
         return Ok(None);
     };
     let Some(version) = format.host_version(text) else {

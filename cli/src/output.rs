@@ -529,7 +529,7 @@ impl Output {
     }
 }
 
-/// What two findings have in common if a user could not tell them apart.
+/// The text of a finding as a user sees it, which identifies it: the same text is not reported twice.
 fn key_of(finding: &Diagnostic) -> String {
     show::diagnostic(finding, false)
 }

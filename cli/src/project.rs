@@ -484,7 +484,7 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     hints
 }
 
-/// The hint about a word that names a project, but stands where the command expects a package.
+/// A hint for when the user passed the path of a project where the command expects a package.
 fn hint_about_word(context: &Context) -> Option<String> {
     let invocation = &context.invocation;
     if invocation.names_project() {

@@ -60,7 +60,7 @@ fn documents_have_their_digest_as_etag_and_are_revalidated() {
     }
 }
 
-/// What a client says about a body has to be understood, or the body would be read as something else.
+/// Headers that describe the body must be understood; otherwise the body would be misread.
 #[test]
 fn a_body_that_is_encoded_or_a_part_is_rejected() {
     let filled = Filled::new();

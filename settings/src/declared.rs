@@ -125,7 +125,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_EXCLUDE_NEWER",
         Kind::Text,
         "",
-        "A date or a duration. Releases published after the date, or less than the duration ago, are excluded.",
+        "A date such as `2026-06-01`, or a duration such as `7 days`. Releases published after the date, or less than the duration ago, are excluded.",
     ),
     setting(
         "frozen",
@@ -222,14 +222,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_PREFER",
         Kind::Choice(&["newest", "oldest"]),
         "newest",
-        "Which versions are preferred.",
+        "Whether the newest or the oldest versions that fit are preferred.",
     ),
     setting(
         "prerelease",
         "PKGRES_PRERELEASE",
         Kind::Choice(&["if-necessary", "allow", "never"]),
         "if-necessary",
-        "Whether prereleases can be chosen.",
+        "When prereleases can be chosen. `if-necessary`: if a requirement names one, or nothing else fits; `allow`: like other versions; `never`: only if the lockfile has them.",
     ),
     user_only(setting(
         "quiet",
@@ -249,7 +249,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_REGISTRY",
         Kind::List,
         "the folder that contains the package folder",
-        "The registries in order of preference, as for `--registry`.",
+        "The registries in order of preference, as for `--registry`. A file can also have a table for each, `[registries.NAME]`, with its `location`, `namespaces`, `key`, `ca` and limits.",
     )),
     project_only(
         "required-version",
@@ -315,7 +315,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_CREDENTIAL_HELPER",
-        "A program that prints tokens, and its arguments, separated by spaces.",
+        "A command that prints the token of a registry: a program and its arguments, separated by spaces. The last argument that it gets is the address of the registry.",
     ),
     (
         "PKGRES_DATABASE",

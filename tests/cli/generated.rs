@@ -411,3 +411,39 @@ fn written_lockfiles_fit_the_schema() {
         assert!(validator.is_valid(document), "{}", path.display());
     }
 }
+
+/// Names and versions of other ecosystems are not those of class packages.
+#[test]
+fn lockfiles_of_other_ecosystems_fit_the_schema() {
+    let validator = validator("lock");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    for (root, registry, ecosystem) in [
+        (
+            "ansible/requirements.yml",
+            "index:ansible/galaxy.jsonl",
+            "ansible",
+        ),
+        ("opcua/Pump.NodeSet2.xml", "dir:opcua/registry", "opcua"),
+    ] {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let copy = home
+            .path()
+            .join(Path::new(root).file_name().expect("a name"));
+        std::fs::copy(fixtures.join(root), &copy).expect("it can be copied");
+        let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+            .args(["lock", "--registry", registry])
+            .arg(&copy)
+            .current_dir(&fixtures)
+            .env("HOME", home.path())
+            .output()
+            .expect("the program starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{root}: {errors}");
+        let text = std::fs::read_to_string(home.path().join("pkgres.lock")).expect("a lockfile");
+        let document = &yaml(&text)[0];
+        assert_eq!(document["ecosystem"], ecosystem, "{text}");
+        if let Err(error) = validator.validate(document) {
+            panic!("{root}: {error} at {}", error.instance_path());
+        }
+    }
+}

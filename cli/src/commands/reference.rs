@@ -140,6 +140,18 @@ fn shared_options(root: &Command) -> String {
     )
 }
 
+/// An example of a project's settings.
+const EXAMPLE: &str = r#"registries = ["https://packages.example.org/", "dir:vendor"]
+exclude-newer = "7 days"
+single-version = true
+
+[overrides]
+"org.example.Db" = ">=1.2,<3"
+
+[workspace]
+members = ["apps/*"]
+"#;
+
 /// The page of all settings: their declarations.
 fn settings() -> String {
     let mut text = "\
@@ -151,20 +163,28 @@ A flag overrides the environment variable, which overrides `pkgres.toml` of the 
 file of the user, which overrides the default. `pkgres.toml` is the first one found in the manifest's folder or the
 folders above it. The settings file of the user is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, unless
 `--config` or `PKGRES_CONFIG` names another one. `pkgres config list --show-origin` shows every value and where it
-comes from.
+comes from. A project's `pkgres.toml` can look like this:
+
+```toml
+"
+    .to_owned();
+    text.push_str(EXAMPLE);
+    text.push_str(
+        "\
+```
 
 | setting | variable | files | values | default |
 |---|---|---|---|---|
-"
-    .to_owned();
+",
+    );
     for setting in DECLARED {
         let values = match setting.kind {
             Kind::Flag => "`true`, `false`".to_owned(),
             Kind::Number => "a number".to_owned(),
             Kind::Choice(words) => format!("`{}`", words.join("`, `")),
-            Kind::Text => "text".to_owned(),
-            Kind::List if setting.variable.is_none() => "texts".to_owned(),
-            Kind::List => "texts, separated by commas in the variable".to_owned(),
+            Kind::Text => "a text".to_owned(),
+            Kind::List if setting.variable.is_none() => "a list of texts".to_owned(),
+            Kind::List => "a list of texts, separated by commas in the variable".to_owned(),
             Kind::Table => "a table".to_owned(),
         };
         let files = match setting.files {

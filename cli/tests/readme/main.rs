@@ -5,6 +5,7 @@
 
 mod console;
 mod page;
+mod reference;
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -288,6 +288,7 @@ pub fn lock_schema() -> Value {
         "properties": {
             "lock": {"description": "The number of the format.", "const": crate::lockfile::LOCK_FORMAT},
             "order": {"description": "The number of the decision order.", "const": crate::lockfile::DECISION_ORDER},
+            "ecosystem": {"description": "The ecosystem of all packages, unless they are class packages.", "type": "string"},
             "roots": {
                 "type": ["array", "null"],
                 "items": {
@@ -333,23 +334,24 @@ pub fn lock_schema() -> Value {
                     "properties": {
                         "name": {"$ref": "#/$defs/name"},
                         "version": version,
-                        "source": {"description": "The name of the registry, or `host`.", "type": "string"},
+                        "order": {"description": "The position of a version whose text does not determine it.", "type": "string"},
+                        "source": {"description": "The name of the registry, or `host`, `built-in` or `workspace`.", "type": "string"},
                         "sha256": {"type": "string", "pattern": "^(tree:)?[0-9a-f]{64}$"},
                         "requires": bound,
                     },
                 },
             },
             "capabilities": {
-                "description": "How classes stand to the functions of their interfaces, on every platform.",
+                "description": "Which functions of its interfaces each class implements, on every platform.",
                 "type": ["array", "null"],
                 "items": {
                     "type": "object",
                     "required": ["class", "release", "interface"],
                     "additionalProperties": false,
                     "properties": {
-                        "class": {"$ref": "#/$defs/name"},
+                        "class": {"$ref": "#/$defs/class"},
                         "release": {"description": "The package and version that define the class.", "type": "string"},
-                        "interface": {"$ref": "#/$defs/name"},
+                        "interface": {"$ref": "#/$defs/class"},
                         "defined_by": {"description": "The package and version that define the interface.", "type": "string"},
                         "functions": {
                             "description": "Cases with conditions on facts, of which the first that holds counts.",
@@ -361,7 +363,10 @@ pub fn lock_schema() -> Value {
             },
             "complete": {"const": true},
         },
-        "$defs": {"name": {"type": "string", "pattern": NAME}},
+        "$defs": {
+            "name": {"description": "A package, as its ecosystem names it.", "type": "string", "minLength": 1},
+            "class": {"type": "string", "pattern": NAME},
+        },
     })
 }
 

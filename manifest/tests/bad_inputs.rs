@@ -33,6 +33,69 @@ fn manifest(bytes: &[u8]) -> Vec<Diagnostic> {
     parsed.diagnostics().to_vec()
 }
 
+/// What the reference implementation loads all the same can be used, with a warning.
+#[test]
+fn careless_manifests_are_read() {
+    let read = |line: &str| {
+        let text = format!("FullName: a.B\nType: Library\n{line}\n");
+        let parsed =
+            PackageManifest::read("manifest.yaml", text.as_bytes(), &ReadOptions::default());
+        let (manifest, findings) = parsed.into_result().expect(line);
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        (manifest, findings)
+    };
+    for (line, warning) in [
+        (
+            "Tags: web",
+            "3:7: warning[PK0007]: `Tags` must be a list, not a scalar",
+        ),
+        (
+            "Tags: [{}, web]",
+            "3:8: warning[PK0007]: a tag must be text, not a mapping",
+        ),
+        (
+            "Name: [x]",
+            "3:7: warning[PK0007]: `Name` must be text, not a list",
+        ),
+        (
+            "Author: [x, y]",
+            "3:9: warning[PK0007]: `Author` must be text, not a list",
+        ),
+        (
+            "Description: {x: y}",
+            "3:14: warning[PK0007]: `Description` must be text, not a mapping",
+        ),
+        (
+            "Require: []",
+            "3:10: warning[PK0007]: `Require` must be a mapping, not a list",
+        ),
+        (
+            "Require: ''",
+            "3:10: warning[PK0007]: `Require` must be a mapping, not a scalar",
+        ),
+        (
+            "Format: ''",
+            "3:9: warning[PK0018]: `Format` is empty, which means MuranoPL/1.0",
+        ),
+    ] {
+        let (manifest, findings) = read(line);
+        assert_eq!(findings, [format!("manifest.yaml:{warning}")], "{line}");
+        assert_eq!(manifest.display_name, "a.B", "{line}");
+        let tags: &[&str] = if line.starts_with("Tags") {
+            &["web"]
+        } else {
+            &[]
+        };
+        assert_eq!(manifest.tags, tags, "{line}");
+        assert!(
+            manifest
+                .requirements
+                .iter()
+                .all(|it| it.package.as_str() == "io.murano")
+        );
+    }
+}
+
 #[test]
 fn manifests() {
     let with = |line: &str| format!("FullName: a.B\nType: Library\n{line}\n");
@@ -84,8 +147,6 @@ fn manifests() {
         "Classes:\n  a.C: /etc/passwd",
         "Classes:\n  a c: x.yaml",
         "Logo: ../x",
-        "Tags: x",
-        "Tags: [{}]",
         "Name: \"a\\e[2J\"",
         "Description: \"\u{202e}x\"",
         "? [x]\n: y",

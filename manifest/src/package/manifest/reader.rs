@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::{
     ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest, UnknownKey, unknown_keys,
 };
-use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span, hazardous_character_in_lines};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Located, Severity, Span, hazardous_character_in_lines,
+};
 use crate::document::{Entry, Mapping, Node, NodeReader, Scalar, Value};
 use crate::name::{ClassName, NameError, PackageName, nearest_name};
 use crate::package_format::Format;
@@ -159,6 +161,12 @@ impl ManifestReader<'_> {
             return Some(Format::default());
         };
         let scalar = self.nodes.text(node, "`Format`")?;
+        if scalar.text.is_empty() {
+            let default = Format::default();
+            let message = format!("`Format` is empty, which means {default}");
+            self.nodes.warning_of(Code::Format, message, node.span);
+            return Some(default);
+        }
         match Format::parse(&scalar.text, &self.options.formats) {
             Ok(format) => Some(format),
             Err(error) => {
@@ -213,6 +221,11 @@ impl ManifestReader<'_> {
         }
     }
 
+    /// Warns of a part that is not what it must be. The reference implementation reads the package nevertheless.
+    fn warn_of_kind(&mut self, what: &str, expected: &str, node: &Node) {
+        self.nodes.wrong_kind(what, expected, node).severity = Severity::Warning;
+    }
+
     /// The mapping of a key, or `None` if the key is absent or null.
     pub(super) fn mapping<'node>(
         &mut self,
@@ -221,7 +234,9 @@ impl ManifestReader<'_> {
     ) -> Option<&'node Mapping> {
         let node = mapping.present(key)?;
         let found = node.as_mapping();
-        if found.is_none() {
+        if key == "Require" && is_empty(node) {
+            self.warn_of_kind("`Require`", "a mapping", node);
+        } else if found.is_none() {
             let finding = self
                 .nodes
                 .wrong_kind(&format!("`{key}`"), "a mapping", node);
@@ -340,9 +355,13 @@ impl ManifestReader<'_> {
         }
     }
 
+    /// Text for people.
     pub(super) fn text(&mut self, mapping: &Mapping, key: &str) -> Option<String> {
         let node = mapping.present(key)?;
-        let scalar = self.nodes.text(node, &format!("`{key}`"))?;
+        let Some(scalar) = node.as_scalar() else {
+            self.warn_of_kind(&format!("`{key}`"), "text", node);
+            return None;
+        };
         self.shown_text(scalar, key, node.span)
     }
 
@@ -363,15 +382,19 @@ impl ManifestReader<'_> {
         let Some(node) = mapping.present("Tags") else {
             return Vec::new();
         };
-        let Some(items) = self.nodes.list(node, "`Tags`", "a list") else {
-            return Vec::new();
+        let items = match &node.value {
+            Value::Sequence(items) => items.as_slice(),
+            _ => {
+                self.warn_of_kind("`Tags`", "a list", node);
+                std::slice::from_ref(node)
+            }
         };
         let mut tags = Vec::with_capacity(items.len());
         for item in items {
             if let Some(scalar) = item.as_scalar() {
                 tags.extend(self.shown_text(scalar, "Tags", item.span));
-            } else {
-                self.nodes.wrong_kind("a tag", "text", item);
+            } else if node.as_sequence().is_some() {
+                self.warn_of_kind("a tag", "text", item);
             }
         }
         tags
@@ -400,6 +423,15 @@ impl ManifestReader<'_> {
                 None
             }
         }
+    }
+}
+
+/// Whether a part is an empty text or list.
+fn is_empty(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(scalar) => scalar.text.is_empty(),
+        Value::Sequence(items) => items.is_empty(),
+        Value::Mapping(_) => false,
     }
 }
 

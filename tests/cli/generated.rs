@@ -429,6 +429,7 @@ fn lockfiles_of_other_ecosystems_fit_the_schema() {
         let copy = home
             .path()
             .join(Path::new(root).file_name().expect("a name"));
+        #[expect(clippy::disallowed_methods, reason = "a file of a test")]
         std::fs::copy(fixtures.join(root), &copy).expect("it can be copied");
         let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
             .args(["lock", "--registry", registry])

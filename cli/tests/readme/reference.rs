@@ -10,10 +10,9 @@ use crate::page::{Page, root};
 
 /// The rows of the tables below a heading, up to the next one: the cells of each row, without headings.
 fn rows<'a>(page: &'a Page, heading: &str) -> Vec<Vec<&'a str>> {
-    let section = page.text.split("\n## ").skip(1);
-    let section = section
-        .filter(|section| section.lines().next() == Some(heading))
-        .next()
+    let mut sections = page.text.split("\n## ").skip(1);
+    let section = sections
+        .find(|section| section.lines().next() == Some(heading))
         .unwrap_or_else(|| panic!("{} has no section `{heading}`", page.name));
     let mut rows = Vec::new();
     for line in section.lines() {

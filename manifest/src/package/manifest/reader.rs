@@ -382,13 +382,10 @@ impl ManifestReader<'_> {
         let Some(node) = mapping.present("Tags") else {
             return Vec::new();
         };
-        let items = match &node.value {
-            Value::Sequence(items) => items.as_slice(),
-            _ => {
-                self.warn_of_kind("`Tags`", "a list", node);
-                std::slice::from_ref(node)
-            }
-        };
+        let items = node.as_sequence().unwrap_or_else(|| {
+            self.warn_of_kind("`Tags`", "a list", node);
+            std::slice::from_ref(node)
+        });
         let mut tags = Vec::with_capacity(items.len());
         for item in items {
             if let Some(scalar) = item.as_scalar() {

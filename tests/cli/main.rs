@@ -9,6 +9,7 @@ mod complete;
 mod corpus;
 mod deployment;
 mod documents;
+mod early_ends;
 mod every_kind;
 mod followed;
 mod generated;

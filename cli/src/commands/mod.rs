@@ -120,10 +120,16 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
     }
 }
 
-/// Reports a failure, unless it was reported already.
+/// Reports a failure, and ends the output.
 pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
+    report_failure(failure, output);
+    output.finish(failure.exit)
+}
+
+/// Reports a failure, unless it was reported already: in JSON, as a document of its own.
+pub(crate) fn report_failure(failure: &Failure, output: &mut Output) {
     if failure.findings.is_empty() {
-        return output.finish(failure.exit);
+        return;
     }
     let findings = &capped(failure.findings.clone());
     if output.is_json() {
@@ -137,7 +143,6 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
     } else {
         output.findings(findings);
     }
-    output.finish(failure.exit)
 }
 
 /// Checks that the command supports the output format.

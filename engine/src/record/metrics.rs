@@ -91,11 +91,11 @@ impl RunRecord {
         }
         let help = "Whether every resource is in order.";
         text.metric("converged", "gauge", help);
-        text.sample("converged", &[], u8::from(self.is_converged));
+        text.sample("converged", &[], u8::from(self.is_in_order()));
         if let Some(at) = self.converged_at {
             let name = "last_converged_timestamp_seconds";
             text.metric(name, "gauge", "When every resource was in order last.");
-            text.sample(name, &[], (labels.started + at).as_secs_f64());
+            text.sample(name, &[], (labels.started + self.delay + at).as_secs_f64());
         }
         let help = "The validations that the machine failed last.";
         text.metric("failed_validations", "gauge", help);

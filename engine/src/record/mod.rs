@@ -110,6 +110,7 @@ pub struct RunRecord {
     is_converged: bool,
     converged_at: Option<Duration>,
     at: Duration,
+    delay: Duration,
     failed_validations: usize,
 }
 
@@ -163,10 +164,17 @@ impl RunRecord {
             }
             Step::Converged => {
                 self.is_converged = true;
-                self.converged_at = Some(at);
+                if self.is_in_order() {
+                    self.converged_at = Some(at);
+                }
             }
             Step::NotWatched(..) | Step::Replaced(_) | Step::NotReplaced(_) => {}
         }
+    }
+
+    /// Sets how long the run took before its graph was started, such as for validations.
+    pub fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
     }
 
     /// Sets how many validations the machine failed last.
@@ -188,6 +196,16 @@ impl RunRecord {
     /// Whether every resource is in order, or may not be changed.
     pub fn is_converged(&self) -> bool {
         self.is_converged
+    }
+
+    /// Whether every resource is in order.
+    fn is_in_order(&self) -> bool {
+        let is_good = |state| matches!(state, ResourceState::InOrder | ResourceState::Changed);
+        self.is_converged
+            && self
+                .resources
+                .iter()
+                .all(|resource| is_good(resource.state))
     }
 
     /// When something happened last.

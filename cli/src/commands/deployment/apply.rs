@@ -15,7 +15,7 @@ use super::conformance::conforming;
 use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
-use super::observer::{FinalValidation, Mode, Observer, Validity, Watch};
+use super::observer::{FinalValidation, Mode, Observer, Validity, Watch, locked};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
 use super::state::{Gone, RunState, lock_state, lost_content, plan_reversals};
@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{counted, diagnostics_json};
 use crate::signals::RunInterrupts;
 
 pub(in crate::commands) fn apply(
@@ -45,7 +45,7 @@ pub(in crate::commands) fn apply(
     let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
     let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
-    let conforming = conforming(&machines, &prepared, &args.deployment, output);
+    let conforming = conforming(&machines, &prepared, &args.deployment, &interrupts, output);
     let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
     let reconciles = reconciles && !args.noop;
     machines.run(
@@ -78,6 +78,9 @@ struct MachineRun<'run> {
     reconciles: bool,
 }
 
+/// A machine, and the state on it, which no other run can change.
+type OpenMachine = (Arc<dyn Target>, Arc<AppliedState>);
+
 /// A run that is ready to start.
 struct Begun {
     /// The state on the machine; `None` if nothing is changed.
@@ -86,6 +89,27 @@ struct Begun {
     _locked: Option<Arc<AppliedState>>,
     graph: Graph,
     gone: Gone,
+}
+
+/// The record of a run, and the metrics that are written of it.
+struct Recording {
+    record: Arc<Mutex<RunRecord>>,
+    metrics: Option<MetricsFile>,
+    started: Instant,
+}
+
+impl Recording {
+    /// Starts the record of a graph.
+    fn begin(&self, graph: &Graph) {
+        let mut record = RunRecord::new(graph);
+        record.set_delay(self.started.elapsed());
+        *locked(&self.record) = record;
+    }
+
+    /// Writes the metrics for the last time; returns why that is not possible.
+    fn end(self) -> Option<Failure> {
+        self.metrics?.end().err()
+    }
 }
 
 /// What came of a run.
@@ -99,17 +123,24 @@ struct Driven {
 
 impl MachineRun<'_> {
     fn apply(&self, output: &mut Output) -> Result<MachineResult> {
-        let target = open_target(self.machine, &self.args.deployment)?;
-        let (location, args) = (&self.prepared.state, self.args);
-        let state = lock_state(location, &*target, self.machine, args, output)?;
         let max_runtime = self.args.max_runtime.map(Duration::from_secs);
         let deadline = max_runtime.and_then(|limit| Instant::now().checked_add(limit));
         let cancellation = self.interrupts.cancellation.with_deadline(deadline);
-        let invalid = match self.validate_before(&*target, &cancellation, output)? {
+        let Some((target, state)) = self.open(&cancellation, output)? else {
+            return Ok(self.end_early(output));
+        };
+        let recording = self.start_recording()?;
+        let invalid = match self.validate_before(&*target, &cancellation, &recording, output)? {
             ControlFlow::Continue(invalid) => invalid,
-            ControlFlow::Break(result) => return Ok(result),
+            ControlFlow::Break(result) => {
+                return match recording.end() {
+                    Some(unwritten) => Err(unwritten),
+                    None => Ok(result),
+                };
+            }
         };
         let begun = self.begin_state(state, &target)?;
+        recording.begin(&begun.graph);
         self.prepared.note_if_empty(&begun.gone, output);
         let options = self.drive_options(&begun, deadline);
         let final_validation = FinalValidation {
@@ -118,12 +149,58 @@ impl MachineRun<'_> {
             cancellation,
             interrupts: self.interrupts,
         };
-        let driven = self.drive(&begun, &options, invalid, final_validation, output)?;
-        self.conclude(driven, begun, output)
+        let validity = Validity::new(invalid, &recording.record);
+        let driven = self.drive(
+            &begun,
+            &options,
+            validity,
+            final_validation,
+            recording,
+            output,
+        );
+        Ok(self.conclude(driven, begun, output))
     }
 
     fn name(&self) -> String {
         self.machine.location.to_string()
+    }
+
+    /// Opens the machine, and locks its state; `None` if that is cancelled.
+    fn open(
+        &self,
+        cancellation: &Cancellation,
+        output: &mut Output,
+    ) -> Result<Option<OpenMachine>> {
+        let (args, machine) = (self.args, self.machine);
+        let target = match open_target(machine, &args.deployment, cancellation) {
+            Err(failure) if failure.exit == Exit::Interrupted => return Ok(None),
+            target => target?,
+        };
+        let location = &self.prepared.state;
+        let state = lock_state(location, &*target, machine, args, cancellation, output)?;
+        Ok(state.map(|state| (target, state)))
+    }
+
+    /// Reports a run that ends before its first change, because it was interrupted or its time is up.
+    fn end_early(&self, output: &mut Output) -> MachineResult {
+        let (name, early) = (self.name(), EarlyEnd::of(self.interrupts));
+        let reason = early.message(&name, "the first change");
+        report_unchanged(early.status(), &reason, &name, output);
+        MachineResult::nothing(early.exit(), early.status())
+    }
+
+    /// Starts to write metrics, if they are wanted: a run that ends before its first change has some, too.
+    fn start_recording(&self) -> Result<Recording> {
+        let record = Arc::new(Mutex::new(RunRecord::new(&self.prepared.graph)));
+        let metrics = match &self.args.metrics {
+            Some(path) => Some(MetricsFile::start(path, self.name(), &record)?),
+            None => None,
+        };
+        Ok(Recording {
+            record,
+            metrics,
+            started: Instant::now(),
+        })
     }
 
     /// Runs the validations before the first change; returns how many failed, or the result of a run that ends there.
@@ -131,19 +208,17 @@ impl MachineRun<'_> {
         &self,
         target: &dyn Target,
         cancellation: &Cancellation,
+        recording: &Recording,
         output: &mut Output,
     ) -> Result<ControlFlow<MachineResult, usize>> {
         let (name, is_noop) = (self.name(), self.args.noop);
         let outcomes = (self.validations).run(target, self.reconciles, cancellation, output);
         // Whatever a script that was asked to end says about the machine.
         if cancellation.is_cancelled() {
-            let early = EarlyEnd::of(self.interrupts);
-            let reason = early.message(&name, "the first change");
-            report_unchanged(early.status(), &reason, &name, output);
-            let result = MachineResult::nothing(early.exit(), early.status());
-            return Ok(ControlFlow::Break(result));
+            return Ok(ControlFlow::Break(self.end_early(output)));
         }
         let invalid = report_outcomes(&outcomes?, Moment::Before, is_noop, output);
+        locked(&recording.record).set_failed_validations(invalid);
         if invalid > 0 && !is_noop {
             let failed = counted(invalid, "validation");
             let reason = format!("{name} fails {failed}: nothing else was changed");
@@ -200,10 +275,11 @@ impl MachineRun<'_> {
         &self,
         begun: &Begun,
         options: &DriveOptions,
-        invalid: usize,
+        validity: Validity,
         final_validation: FinalValidation<'_>,
+        recording: Recording,
         output: &mut Output,
-    ) -> Result<Driven> {
+    ) -> Driven {
         let target = Arc::clone(&final_validation.target);
         let mode = Mode {
             noop: self.args.noop,
@@ -220,12 +296,7 @@ impl MachineRun<'_> {
                 "Changes on {name} cannot be watched: it is checked every {pause} s"
             ));
         }
-        let record = Arc::new(Mutex::new(RunRecord::new(&begun.graph)));
-        let validity = Validity::new(invalid, &record);
-        let metrics = match &self.args.metrics {
-            Some(path) => Some(MetricsFile::start(path, self.name(), &record)?),
-            None => None,
-        };
+        let record = Arc::clone(&recording.record);
         let (name, reversed) = (self.name(), &begun.gone.reversed);
         let mut observer = Observer::new(&name, mode, record, reversed, validity, output);
         // What did not change does not have to be validated again.
@@ -238,16 +309,16 @@ impl MachineRun<'_> {
         });
         // What follows is written where the view was.
         let (changes, validity) = observer.end();
-        Ok(Driven {
+        Driven {
             ending,
             changes,
             validity,
-            unwritten: metrics.and_then(|metrics| metrics.end().err()),
-        })
+            unwritten: recording.end(),
+        }
     }
 
     /// Records the end of the run in the state, and reports it.
-    fn conclude(&self, driven: Driven, begun: Begun, output: &mut Output) -> Result<MachineResult> {
+    fn conclude(&self, driven: Driven, begun: Begun, output: &mut Output) -> MachineResult {
         let Driven {
             ending,
             changes,
@@ -257,23 +328,33 @@ impl MachineRun<'_> {
             },
             unwritten,
         } = driven;
-        if let Some(state) = begun.state {
-            state.finish(ending.owed.clone(), output)?;
-        }
+        // What was changed is reported even if it could not be recorded.
+        let finished = begun
+            .state
+            .map(|state| state.finish(ending.owed.clone(), output));
+        let unrecorded = finished.and_then(std::result::Result::err);
+        let unrecorded: Vec<Failure> = unrecorded.into_iter().chain(unwritten).collect();
         let report = Report::new(&ending, self.prepared, self.name())
             .with_invalid(invalid)
             .with_reversed(&begun.gone.reversed);
         if output.is_json() {
             let status = match &unvalidated {
-                Some(Unvalidated::Ended(early)) if ending.status == Status::Converged => {
-                    early.status()
-                }
-                _ => status_name(&ending, &report),
+                _ if ending.status != Status::Converged => status_name(&ending, &report),
+                Some(Unvalidated::Ended(early)) => early.status(),
+                Some(Unvalidated::Failed(_)) => "failed",
+                None if !unrecorded.is_empty() => "failed",
+                None => status_name(&ending, &report),
             };
             let mut document = report.document(status);
             document["event"] = json!("ended");
             document["changed"] = json!(changes.made);
             document["unfinished"] = json!(changes.unfinished());
+            let unvalidated = unvalidated.iter().flat_map(Unvalidated::findings);
+            let unrecorded = unrecorded.iter().flat_map(|failure| &failure.findings);
+            let findings: Vec<_> = unvalidated.chain(unrecorded).cloned().collect();
+            if !findings.is_empty() {
+                document["diagnostics"] = diagnostics_json(&output.with_folder(&findings));
+            }
             output.json(&document);
         }
         output.findings(&report.failures());
@@ -282,8 +363,8 @@ impl MachineRun<'_> {
         if let Some(unvalidated) = &unvalidated {
             unvalidated.report(&self.name(), output);
         }
-        if let Some(failure) = unwritten {
-            return Err(failure);
+        for failure in &unrecorded {
+            output.findings(&failure.findings);
         }
         let mut exit = exit_of(&ending, &report, self.args);
         if invalid > 0 {
@@ -296,7 +377,9 @@ impl MachineRun<'_> {
         if let Some(unvalidated) = unvalidated {
             exit = exit.max(unvalidated.exit());
         }
-        Ok(report.result(exit, changes.made))
+        let exits = unrecorded.iter().map(|failure| failure.exit);
+        let exit = exits.fold(exit, Exit::max);
+        report.result(exit, changes.made)
     }
 }
 
@@ -310,6 +393,7 @@ fn report_unchanged(status: &str, reason: &str, target: &str, output: &mut Outpu
             "target": target,
             "resources": [],
             "changed": 0,
+            "unfinished": 0,
         });
         output.json(&document);
     }

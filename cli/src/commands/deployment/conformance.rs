@@ -11,9 +11,13 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use super::machines::Machines;
 use super::prepared::{Prepared, open_target};
 use crate::args::DeploymentArgs;
+use crate::commands::report_failure;
 use crate::commands::validate::target_failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::machine_facts::facts_of_machine;
 use crate::output::Output;
+use crate::signals::RunInterrupts;
 
 /// Whether the classes fit each machine, before anything runs on any of them. A machine that cannot be looked at counts
 /// as fitting: its run says why.
@@ -21,6 +25,7 @@ pub(super) fn conforming(
     machines: &Machines,
     prepared: &[Arc<Prepared>],
     args: &DeploymentArgs,
+    interrupts: &RunInterrupts,
     output: &mut Output,
 ) -> Vec<bool> {
     let classes = prepared
@@ -32,17 +37,25 @@ pub(super) fn conforming(
     }
     let fitting = machines.each(
         output,
-        || false,
+        || interrupts.cancellation.is_cancelled(),
         |at, machine, output| {
-            let facts = open_target(machine, args).and_then(|target| {
+            let target = open_target(machine, args, &interrupts.cancellation);
+            let facts = target.and_then(|target| {
                 facts_of_machine(&*target, &machine.facts).map_err(target_failure)
             });
             let Ok(facts) = facts else {
                 return true;
             };
             let errors = classes[at].errors_on(&machine.name, facts);
-            output.findings(&errors);
-            errors.is_empty()
+            if errors.is_empty() {
+                return true;
+            }
+            let failure = Failure {
+                findings: errors,
+                exit: Exit::Failed,
+            };
+            report_failure(&failure, output);
+            false
         },
     );
     fitting

@@ -1,5 +1,7 @@
 //! Runs that end before they are done: by Ctrl-C, or because their time is up.
 
+use pkgres_manifest::diagnostic::Diagnostic;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -58,6 +60,14 @@ impl Unvalidated {
         match self {
             Self::Ended(early) => output.note(&early.message(target, "the last validation ended")),
             Self::Failed(failure) => output.findings(&failure.findings),
+        }
+    }
+
+    /// The errors of validations that could not run.
+    pub(super) fn findings(&self) -> &[Diagnostic] {
+        match self {
+            Self::Ended(_) => &[],
+            Self::Failed(failure) => &failure.findings,
         }
     }
 

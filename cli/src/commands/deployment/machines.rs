@@ -14,6 +14,7 @@ use pkgres_manifest::{Limits, did_you_mean, most_similar};
 use serde_json::{Value, json};
 
 use crate::args::{DeploymentArgs, ValidationValue, validation_value};
+use crate::commands::report_failure;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream};
@@ -132,7 +133,7 @@ impl Machines {
         let stops = || is_interrupted() || (self.fail_fast && has_failed.load(Ordering::Relaxed));
         let results = self.each(output, stops, |at, machine, output| {
             let result = work(at, machine, output).unwrap_or_else(|failure| {
-                output.findings(&failure.findings);
+                report_failure(&failure, output);
                 MachineResult::nothing(failure.exit, state_of(failure.exit))
             });
             if !result.is_good() {

@@ -89,7 +89,7 @@ impl Validity {
     }
 }
 
-fn locked(record: &Mutex<RunRecord>) -> MutexGuard<'_, RunRecord> {
+pub(super) fn locked(record: &Mutex<RunRecord>) -> MutexGuard<'_, RunRecord> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

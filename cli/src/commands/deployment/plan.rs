@@ -1,6 +1,7 @@
 //! `pkgres plan`
 
 use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
+use serde_json::json;
 
 use super::conformance::conforming;
 use super::machines::{Machine, MachineResult, Machines};
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::show::Graph;
+use crate::show::{Graph, diagnostics_json};
 use crate::signals::RunInterrupts;
 
 pub(in crate::commands) fn plan(
@@ -37,7 +38,7 @@ pub(in crate::commands) fn plan(
     }
     let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
-    let conforming = conforming(&machines, &prepared, &args.deployment, output);
+    let conforming = conforming(&machines, &prepared, &args.deployment, &interrupts, output);
     machines.run(
         output,
         || interrupts.cancellation.is_cancelled(),
@@ -59,7 +60,7 @@ fn plan_machine(
     interrupts: &RunInterrupts,
     output: &mut Output,
 ) -> Result<MachineResult> {
-    let target = open_target(machine, &args.deployment)?;
+    let target = open_target(machine, &args.deployment, &interrupts.cancellation)?;
     let state = read_state(prepared.state.clone(), &*target)?;
     let (graph, gone) = plan_reversals(&state, &prepared.graph);
     let lost = lost_content(&state, &*target, &prepared.graph);
@@ -101,6 +102,10 @@ fn plan_machine(
         let mut document = report.plan_document();
         if let Some(trial) = &trial {
             document["files"] = trial.json();
+        }
+        if let Some(lost) = &lost {
+            document["status"] = json!("failed");
+            document["diagnostics"] = diagnostics_json(&output.with_folder(&lost.findings));
         }
         output.json(&document);
     } else {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
-    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, Node,
-    StateLocation, Target,
+    Cancellation, DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds,
+    Node, StateLocation, Target,
 };
 use pkgres_manifest::ResourceId;
 
@@ -235,6 +235,11 @@ fn mention(packages: &BoundPackages, words: &[&str]) -> bool {
 }
 
 /// Opens the machine.
-pub(super) fn open_target(machine: &Machine, args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
-    open_machine(&machine.location, &args.ssh.options())
+pub(super) fn open_target(
+    machine: &Machine,
+    args: &DeploymentArgs,
+    cancellation: &Cancellation,
+) -> Result<Arc<dyn Target>> {
+    let options = args.ssh.options().cancellation(cancellation.clone());
+    open_machine(&machine.location, &options)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pkgres_engine::{AppliedState, Graph, Kinds, StateError, StateLocation, Target, TargetError};
+use pkgres_engine::{
+    AppliedState, Cancellation, Graph, Kinds, StateError, StateLocation, Target, TargetError,
+};
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
@@ -63,14 +65,16 @@ impl Gone {
 /// How often a machine that another run has locked is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait.
+/// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait; `None`
+/// if it is cancelled before the other run ends.
 pub(super) fn lock_state(
     location: &StateLocation,
     target: &dyn Target,
     machine: &Machine,
     args: &ApplyArgs,
+    cancellation: &Cancellation,
     output: &mut Output,
-) -> Result<Arc<AppliedState>> {
+) -> Result<Option<Arc<AppliedState>>> {
     let limit = args.lock_timeout.map(Duration::from_secs);
     let start = Instant::now();
     let mut waits = false;
@@ -90,8 +94,11 @@ pub(super) fn lock_state(
                 let process = process.unwrap_or_else(|| "a process".to_owned());
                 format!("{process} has locked the folder {}", folder.display())
             }
-            state => return state.map_err(|error| failure(&error)),
+            state => return state.map(Some).map_err(|error| failure(&error)),
         };
+        if cancellation.is_cancelled() {
+            return Ok(None);
+        }
         let target = &machine.location;
         if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
             let limit = limit.as_secs();

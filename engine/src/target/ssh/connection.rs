@@ -10,6 +10,7 @@ use super::address::SshAddress;
 use super::master::{Master, SshOptions, lock};
 use super::process::Pipes;
 use super::session::{Reply, ReplyStatus, Session};
+use crate::target::cancellation::Cancellation;
 use crate::target::{TargetError, TargetLock};
 
 /// The most sessions, and the most commands, that are open at once. sshd allows ten of both together, unless it is
@@ -71,7 +72,7 @@ impl Connection {
             state: Mutex::default(),
             freed: Condvar::new(),
         };
-        let (master, session, facts) = connection.connect()?;
+        let (master, session, facts) = connection.connect(&options.cancellation)?;
         let mut state = lock(&connection.state);
         state.master = Some(master);
         state.idle.push(session);
@@ -107,7 +108,7 @@ impl Connection {
         {
             state.idle.clear();
             // The others wait for this.
-            let (master, session, _) = self.connect()?;
+            let (master, session, _) = self.connect(&Cancellation::default())?;
             state.master = Some(master);
             return Ok(session);
         }
@@ -182,9 +183,19 @@ impl Connection {
     }
 
     /// Starts the master process, and the first session.
-    fn connect(&self) -> Result<(Arc<Master>, Session, Vec<u8>), TargetError> {
-        let master = Master::connect(&self.address, &self.options);
-        let master = Arc::new(master.map_err(|reason| self.failed(&reason))?);
+    fn connect(
+        &self,
+        cancellation: &Cancellation,
+    ) -> Result<(Arc<Master>, Session, Vec<u8>), TargetError> {
+        let master = Master::connect(&self.address, &self.options, cancellation);
+        let master = master.map_err(|reason| {
+            if cancellation.is_cancelled() {
+                TargetError::Cancelled
+            } else {
+                self.failed(&reason)
+            }
+        })?;
+        let master = Arc::new(master);
         let (session, facts) = self.begin(&master)?;
         Ok((master, session, facts))
     }

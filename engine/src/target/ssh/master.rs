@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::address::SshAddress;
 use super::process::{Complaints, Pipes};
+use crate::target::cancellation::Cancellation;
 use crate::target::process_guard::ProcessGuard;
 
 /// What every remote shell begins with: it reads its program, a line, from the input. This is the only text that the
@@ -42,9 +43,10 @@ const PAUSE: Duration = Duration::from_millis(5);
 const SOCKETS: &str = "/tmp";
 
 /// Options for connections by `ssh`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct SshOptions {
     config: Option<PathBuf>,
+    pub(super) cancellation: Cancellation,
 }
 
 impl SshOptions {
@@ -52,6 +54,13 @@ impl SshOptions {
     #[must_use]
     pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
         self.config = Some(file.into());
+        self
+    }
+
+    /// Sets what ends the attempt to connect for the first time. Later, a run ends its commands by itself.
+    #[must_use]
+    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
+        self.cancellation = cancellation;
         self
     }
 }
@@ -67,8 +76,13 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// Starts the process, and waits until the machine has accepted the user. An error is what ssh says.
-    pub(super) fn connect(address: &SshAddress, options: &SshOptions) -> Result<Self, String> {
+    /// Starts the process, and waits until the machine has accepted the user, or until it is cancelled. An error is what
+    /// ssh says.
+    pub(super) fn connect(
+        address: &SshAddress,
+        options: &SshOptions,
+        cancellation: &Cancellation,
+    ) -> Result<Self, String> {
         let failed = |error: io::Error| error.to_string();
         let folder = tempfile::Builder::new()
             .prefix("pkgres-ssh-")
@@ -102,6 +116,9 @@ impl Master {
                 return Err(master
                     .last_words()
                     .unwrap_or_else(|| "`ssh` ended".to_owned()));
+            }
+            if cancellation.is_cancelled() {
+                return Err("it was cancelled".to_owned());
             }
             std::thread::sleep(PAUSE);
         }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use pkgres_engine::{
     Change, Checked, Command, Difference, Directory, DriveOptions, EntryAttributes, Exec, File,
-    Graph, GraphBuilder, Guard, Input, Link, Machine, Outcome, Probe, Query, Receipt, Resource,
-    ResourceError, RunOptions, Service, Step, Target, User, attempt, drive,
+    Graph, GraphBuilder, Guard, Input, Link, Machine, NodeStatus, Outcome, Probe, Query, Receipt,
+    Resource, ResourceError, ResourceState, RunOptions, RunRecord, Service, Step, Target, User,
+    attempt, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
 
@@ -375,6 +376,85 @@ fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
         let waits = r#"file:/e/f Deferred(ResourceId { kind: "directory", name: "/e" }, "the folder /e does not exist: "#;
         assert!(real.states[1].starts_with(waits), "{:?}", real.states);
         assert!(!root.path().join("e").exists());
+    }
+}
+
+/// An attempt that waits has not failed, and one that the user ended has not either.
+#[test]
+fn what_waits_is_no_failure_among_the_steps() {
+    let root = machine_with(&["sh", "useradd"]);
+    let graph = with(|builder| {
+        builder.add(id("user:web"), User::new("web"), noop());
+        let owned = Directory::new("/d").with_owner("web");
+        builder.add(id("directory:/d"), owned, default());
+        builder.add(
+            id("file:/e"),
+            File::new("/e"),
+            MetaParameters {
+                hidden: true,
+                ..default()
+            },
+        );
+    });
+    let mut record = RunRecord::new(&graph);
+    let machine = Machine::root_folder(root.path()).expect("it is a folder");
+    let (_control, controlled) = std::sync::mpsc::channel();
+    let options = DriveOptions::default();
+    let mut steps = Vec::new();
+    let ending = drive(graph, Arc::new(machine), &options, controlled, |progress| {
+        record.note(progress);
+        steps.push(format!("{:?}", progress.step));
+    });
+    let waits = r#"Deferred(ResourceId { kind: "directory", name: "/d" }, ResourceId { kind: "user", name: "web" }, "the machine has no user `web`")"#;
+    assert!(steps.iter().any(|step| step == waits), "{steps:?}");
+    assert!(
+        !steps.iter().any(|step| step.contains("Failed")),
+        "{steps:?}"
+    );
+    assert_eq!(record.count(ResourceState::Waiting), 1);
+    assert_eq!(record.resources().len(), 2);
+    assert_eq!(ending.nodes[2].1, NodeStatus::Hidden);
+}
+
+/// A change that is not made only excuses what it may remove: a plan says what a run fails at.
+#[test]
+fn what_no_change_before_it_can_remedy_has_failed() {
+    let root = machine_with(&["sh", "useradd"]);
+    let folder = root.path().join("d");
+    std::fs::create_dir_all(folder.join("link")).expect("they can be made");
+    std::fs::create_dir(folder.join("file")).expect("it can be made");
+    std::fs::write(folder.join("folder"), "").expect("it can be written");
+    let graph = || {
+        with(|builder| {
+            let narrow = Directory::new("/d").with_mode(0o700);
+            builder.add(id("directory:/d"), narrow, default());
+            builder.add(id("file:/d/file"), File::new("/d/file"), default());
+            builder.add(id("link:/d/link"), Link::new("/d/link", "x"), default());
+            builder.add(
+                id("directory:/d/folder"),
+                Directory::new("/d/folder"),
+                default(),
+            );
+            let owned = File::new("/d/owned").with_owner("nobody-here");
+            builder.add(id("file:/d/owned"), owned, default());
+            builder.add(id("user:web"), User::new("web"), default());
+            builder.order(id("user:web"), id("file:/d/owned"));
+        })
+    };
+    let failures = |states: &[String]| {
+        let states = states.iter().filter(|state| state.contains(" Failed("));
+        states.cloned().collect::<Vec<_>>()
+    };
+    let dry = run(root.path(), graph(), true);
+    assert_eq!(failures(&dry.states).len(), 4, "{:?}", dry.states);
+    let real = run(root.path(), graph(), false);
+    for failure in failures(&dry.states) {
+        // It waits for the user, which has failed here.
+        assert!(
+            failure.contains("/d/owned") || real.states.contains(&failure),
+            "{failure} {:?}",
+            real.states
+        );
     }
 }
 

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node};
 use crate::resource::{Difference, ResourceError, Values, Watching};
 use crate::runner::{
     Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
-    SwapReport,
+    SwapReport, Verdict,
 };
 use crate::state::{AppliedState, StateError};
 use crate::target::{Cancellation, Target};
@@ -75,6 +75,10 @@ pub enum Step {
     Unfinished(ResourceId, Vec<Difference>),
     /// An attempt failed.
     Failed(ResourceId, String),
+    /// A resource cannot be in order before the other one, which this run does not change; with the reason.
+    Deferred(ResourceId, ResourceId, String),
+    /// The user ended an attempt.
+    Cancelled(ResourceId),
     /// A resource cannot be watched, so that it is checked from time to time.
     NotWatched(ResourceId, String),
     /// Another graph has replaced the one before.
@@ -314,7 +318,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     if self.runner.may_become_possible(node, error) {
                         pending(id, own(differences))
                     } else {
-                        Step::Failed(id, error.to_string())
+                        self.step_of(node, id, error, false)
                     }
                 }
                 Outcome::Unfinished(differences, error) => {
@@ -322,14 +326,31 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     if !own.is_empty() {
                         self.report(Step::Unfinished(id.clone(), own));
                     }
-                    Step::Failed(id, error.to_string())
+                    self.step_of(node, id, error, true)
                 }
-                Outcome::Failed(ResourceError::Unknown(reason)) => {
-                    Step::Unknown(id, reason.clone())
-                }
-                Outcome::Failed(error) => Step::Failed(id, error.to_string()),
+                Outcome::Failed(error) => self.step_of(node, id, error, false),
             };
             self.report(step);
+        }
+    }
+
+    /// What an error of an attempt means for a resource.
+    fn step_of(
+        &self,
+        node: NodeKey,
+        id: ResourceId,
+        error: &ResourceError,
+        is_unfinished: bool,
+    ) -> Step {
+        match self.runner.verdict_on(node, error, is_unfinished) {
+            Some(Verdict::Unknown(reason)) => Step::Unknown(id, reason),
+            Some(Verdict::Cancelled) => Step::Cancelled(id),
+            Some(Verdict::Deferred(before, reason)) => {
+                let before = self.runner.graph().nodes()[before].id.clone();
+                Step::Deferred(id, before, reason)
+            }
+            Some(Verdict::Retried(message) | Verdict::Failed(message)) => Step::Failed(id, message),
+            None => Step::Failed(id, error.to_string()),
         }
     }
 

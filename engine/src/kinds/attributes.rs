@@ -105,7 +105,7 @@ fn foreseen_number(account: Option<Identifier>, input: &Input) -> Option<u32> {
 /// The number of a user or group, of which `list` lists the names and numbers.
 fn number_of(
     name: Option<&String>,
-    what: &str,
+    what: &'static str,
     list: impl FnOnce() -> Result<Vec<(String, u32)>, ResourceError>,
 ) -> Result<Option<u32>, ResourceError> {
     let Some(name) = name else {
@@ -117,8 +117,9 @@ fn number_of(
     let found = list()?.into_iter().find(|(other, _)| other == name);
     match found {
         Some((_, number)) => Ok(Some(number)),
-        None => Err(ResourceError::Invalid(format!(
-            "the machine has no {what} `{name}`"
-        ))),
+        None => Err(ResourceError::MissingAccount {
+            what,
+            name: name.clone(),
+        }),
     }
 }

@@ -6,7 +6,7 @@ use pkgres_files::{EntryAttributes, EntryKind};
 use pkgres_manifest::ResourceDescription;
 
 use super::attributes::{WantedAttributes, octal};
-use super::parent_folders::Parents;
+use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
@@ -152,6 +152,10 @@ impl Resource for Directory {
         folder.starts_with(&self.path) || self.may_make_folder(folder)
     }
 
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        may_remedy_at(self, &self.path, self.absence != Absence::No, error)
+    }
+
     fn presence(&self) -> Presence {
         match self.absence {
             Absence::No => Presence::Present,
@@ -196,10 +200,10 @@ impl Resource for Directory {
 }
 
 fn obstacle(path: &Path) -> ResourceError {
-    let path = path.display();
-    ResourceError::Invalid(format!(
-        "{path} exists, but is not a folder: remove it first"
-    ))
+    ResourceError::InTheWay {
+        path: path.to_owned(),
+        wanted: "a folder",
+    }
 }
 
 /// The user and the group that have to exist before they can own something.

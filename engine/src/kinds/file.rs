@@ -9,7 +9,7 @@ use pkgres_manifest::{ResourceDescription, sha256};
 
 use super::attributes::{WantedAttributes, octal};
 use super::directory::account_wishes;
-use super::parent_folders::Parents;
+use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
@@ -146,9 +146,10 @@ impl Resource for File {
         let entry = probe.entry(&self.path)?;
         let kind = entry.as_ref().map(|entry| entry.kind);
         if kind.is_some_and(|kind| kind != EntryKind::File) {
-            let path = self.path.display();
-            let message = format!("{path} exists, but is not a plain file: remove it first");
-            return Err(ResourceError::Invalid(message));
+            return Err(ResourceError::InTheWay {
+                path: self.path.clone(),
+                wanted: "a plain file",
+            });
         }
         if self.is_absent {
             return Ok(match kind {
@@ -215,6 +216,10 @@ impl Resource for File {
 
     fn may_open_folder(&self, folder: &Path) -> bool {
         folder.starts_with(&self.path) || self.may_make_folder(folder)
+    }
+
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        may_remedy_at(self, &self.path, self.is_absent, error)
     }
 
     fn is_plain_file(&self) -> bool {

@@ -1,19 +1,19 @@
 //! The property `force` of files, folders and links, which replaces whatever else is at their path.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::EntryKind;
-use pkgres_manifest::{Properties, PropertyErrors, ResourceDescription};
+use pkgres_files::{EntryKind, FileError, RootEntry};
+use pkgres_manifest::{Facts, Properties, PropertyErrors, ResourceDescription};
 
 use super::parent_folders::check_place;
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
     ValueType, Watching, Wish,
 };
-use crate::target::{Probe, Target};
+use crate::target::{Command, Output, Probe, Target, TargetError};
 
 /// A resource at a path, at which something of another kind may be in the way.
-#[derive(Clone)]
 pub(super) struct Forced<Kind> {
     resource: Kind,
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Forced<Kind> {
     replaces: bool,
 }
 
-impl<Kind: Resource + Clone> Forced<Kind> {
+impl<Kind: Resource> Forced<Kind> {
     /// Reads a resource with the property `force`.
     pub(super) fn read(
         kind: EntryKind,
@@ -62,7 +62,7 @@ impl<Kind: Resource + Clone> Forced<Kind> {
     }
 }
 
-impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
+impl<Kind: Resource> Resource for Forced<Kind> {
     fn definition(&self) -> String {
         let definition = self.resource.definition();
         if self.replaces {
@@ -73,14 +73,23 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
-        match self.obstacle(probe)? {
-            None => self.resource.check(probe, input),
-            Some(obstacle) => Ok(Checked::drift(Replacement {
-                forced: self.clone(),
-                obstacle,
-                input: input.clone(),
-            })),
-        }
+        let Some(obstacle) = self.obstacle(probe)? else {
+            return self.resource.check(probe, input);
+        };
+        let cleared = Cleared {
+            probe,
+            path: &self.path,
+        };
+        // Nothing is removed in vain: what cannot be made afterwards is an error here.
+        let change = match self.resource.check(&cleared, input)? {
+            Checked::InOrder(_) | Checked::Kept(_) => None,
+            Checked::Drift(change) => Some(change),
+        };
+        Ok(Checked::drift(Replacement {
+            path: self.path.clone(),
+            obstacle,
+            change,
+        }))
     }
 
     fn watching(&self, probe: &dyn Probe) -> Watching {
@@ -115,6 +124,12 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
         self.resource.may_open_folder(folder)
     }
 
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        let is_replaced =
+            matches!(error, ResourceError::InTheWay { path, .. } if path.starts_with(&self.path));
+        self.replaces && is_replaced || self.resource.may_remedy(error)
+    }
+
     fn is_plain_file(&self) -> bool {
         self.resource.is_plain_file()
     }
@@ -139,30 +154,91 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
 }
 
 /// The removal of what is in the way, and the change after it.
-struct Replacement<Kind> {
-    forced: Forced<Kind>,
+struct Replacement {
+    path: PathBuf,
     obstacle: &'static str,
-    input: Input,
+    /// `None` if nothing must be there.
+    change: Option<Box<dyn Change>>,
 }
 
-impl<Kind: Resource + Clone> Change for Replacement<Kind> {
+impl Change for Replacement {
     fn differences(&self) -> Vec<Difference> {
-        let obstacle = Some(self.obstacle);
-        vec![Difference::new("in the way", obstacle, None::<&str>)]
+        let obstacle = Difference::new("in the way", Some(self.obstacle), None::<&str>);
+        let change = self.change.iter().flat_map(|change| change.differences());
+        std::iter::once(obstacle).chain(change).collect()
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
-        check_place(probe, &self.forced.path)
+        match &self.change {
+            Some(change) => change.precheck(probe),
+            None => check_place(probe, &self.path),
+        }
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        // What it receives may be missing: then nothing is removed.
-        self.input.require_known()?;
-        let Forced { resource, path, .. } = &self.forced;
-        target.remove(path)?;
-        match resource.check(target, &self.input)? {
-            Checked::InOrder(_) | Checked::Kept(_) => Ok(()),
-            Checked::Drift(change) => change.apply(target),
+        target.remove(&self.path)?;
+        match self.change {
+            Some(change) => change.apply(target),
+            None => Ok(()),
         }
+    }
+}
+
+/// A machine after the removal of what is at a path.
+struct Cleared<'probe> {
+    probe: &'probe dyn Probe,
+    path: &'probe Path,
+}
+
+impl Cleared<'_> {
+    fn check_left(&self, path: &Path) -> Result<(), TargetError> {
+        if !path.starts_with(self.path) {
+            return Ok(());
+        }
+        let error = FileError::System {
+            action: "cannot read",
+            path: path.to_owned(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        Err(error.into())
+    }
+}
+
+impl Probe for Cleared<'_> {
+    fn facts(&self) -> &Facts {
+        self.probe.facts()
+    }
+
+    fn entry(&self, path: &Path) -> Result<Option<RootEntry>, TargetError> {
+        if path.starts_with(self.path) {
+            return Ok(None);
+        }
+        self.probe.entry(path)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, TargetError> {
+        self.check_left(path)?;
+        self.probe.read(path, limit)
+    }
+
+    fn names(&self, path: &Path) -> Result<Vec<OsString>, TargetError> {
+        self.check_left(path)?;
+        self.probe.names(path)
+    }
+
+    fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
+        self.probe.check_writable(folder)
+    }
+
+    fn query(&self, command: &Command) -> Result<Output, TargetError> {
+        self.probe.query(command)
+    }
+
+    fn enforces_read_only(&self) -> bool {
+        self.probe.enforces_read_only()
+    }
+
+    fn watchable(&self) -> Option<PathBuf> {
+        self.probe.watchable()
     }
 }

@@ -109,6 +109,17 @@ impl Resource for Group {
         Watching::path(GROUPS)
     }
 
+    /// It makes no folders, and removes no files.
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        match error {
+            ResourceError::MissingAccount { what, name } => {
+                !self.is_absent && *what == "group" && *name == self.name
+            }
+            ResourceError::MissingFolder(_) | ResourceError::InTheWay { .. } => false,
+            _ => true,
+        }
+    }
+
     fn presence(&self) -> Presence {
         Presence::unless(self.is_absent)
     }

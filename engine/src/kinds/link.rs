@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::ResourceDescription;
 
-use super::parent_folders::Parents;
+use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
@@ -60,9 +60,10 @@ impl Resource for Link {
         let entry = probe.entry(&self.path)?;
         let kind = entry.as_ref().map(|entry| entry.kind);
         if kind.is_some_and(|kind| kind != EntryKind::Link) {
-            let path = self.path.display();
-            let message = format!("{path} exists, but is not a link: remove it first");
-            return Err(ResourceError::Invalid(message));
+            return Err(ResourceError::InTheWay {
+                path: self.path.clone(),
+                wanted: "a link",
+            });
         }
         let is = entry.and_then(|entry| entry.link_target);
         if is == self.target {
@@ -91,6 +92,11 @@ impl Resource for Link {
 
     fn may_open_folder(&self, folder: &Path) -> bool {
         folder.starts_with(&self.path) || self.may_make_folder(folder)
+    }
+
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        // What is below it is somewhere else afterwards.
+        may_remedy_at(self, &self.path, true, error)
     }
 
     fn presence(&self) -> Presence {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{EntryAttributes, EntryKind};
 
-use crate::resource::{Difference, ResourceError};
+use super::accounts::{GROUPS, USERS};
+use crate::resource::{Difference, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError};
 
 /// The mode of folders that are made around something.
@@ -20,6 +21,26 @@ pub(super) fn check_place(probe: &dyn Probe, path: &Path) -> Result<(), Resource
         },
         other => other.into(),
     })
+}
+
+/// Whether a resource that changes nothing but what is at a path, and makes folders around it, may remove the reason why a
+/// later one cannot be brought into order. `removes` says whether its change removes what is there.
+pub(super) fn may_remedy_at(
+    resource: &dyn Resource,
+    path: &Path,
+    removes: bool,
+    error: &ResourceError,
+) -> bool {
+    match error {
+        ResourceError::MissingFolder(folder) => resource.may_make_folder(folder),
+        ResourceError::NotWritable { folder, .. } => resource.may_open_folder(folder),
+        ResourceError::InTheWay { path: occupied, .. } => removes && occupied.starts_with(path),
+        ResourceError::MissingAccount { .. } => {
+            let mut lists = [USERS, GROUPS].into_iter();
+            lists.any(|list| Path::new(list).starts_with(path))
+        }
+        _ => true,
+    }
 }
 
 /// The error that the folder around a path is missing, if it is; otherwise `error`.

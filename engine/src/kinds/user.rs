@@ -379,6 +379,18 @@ impl Resource for User {
         Watching::Paths([USERS, GROUPS].map(PathBuf::from).into())
     }
 
+    /// It makes no folders, and removes no files.
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        match error {
+            ResourceError::MissingAccount { name, .. } => {
+                // A group of the same name may come with it.
+                !self.is_absent && *name == self.name
+            }
+            ResourceError::MissingFolder(_) | ResourceError::InTheWay { .. } => false,
+            _ => true,
+        }
+    }
+
     fn presence(&self) -> Presence {
         Presence::unless(self.is_absent)
     }

@@ -25,7 +25,7 @@ pub enum ResourceState {
     Pending,
     /// It was changed, and is in order.
     Changed,
-    /// It waits for its turn, or for a resource that failed.
+    /// It waits for its turn, or for a resource that failed or is not changed.
     Waiting,
     /// It was in order when it was checked last.
     InOrder,
@@ -118,7 +118,9 @@ impl RunRecord {
     /// The record of a run that has not begun.
     pub fn new(graph: &Graph) -> Self {
         let mut record = Self::default();
-        for id in graph.nodes().iter().flat_map(Node::ids) {
+        // What is hidden has no history.
+        let nodes = graph.nodes().iter().filter(|node| !node.meta.hidden);
+        for id in nodes.flat_map(Node::ids) {
             record.entry(id);
         }
         record
@@ -162,6 +164,11 @@ impl RunRecord {
                 resource.failures += 1;
                 resource.ended(ResourceState::Failed, Some(message.clone()), at);
             }
+            Step::Deferred(id, _, reason) => {
+                let detail = Some(reason.clone());
+                self.entry(id).ended(ResourceState::Waiting, detail, at);
+            }
+            Step::Cancelled(id) => self.entry(id).ended(ResourceState::Waiting, None, at),
             Step::Converged => {
                 self.is_converged = true;
                 if self.is_in_order() {

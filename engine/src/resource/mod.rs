@@ -201,6 +201,22 @@ pub enum ResourceError {
         /// The error.
         source: TargetError,
     },
+    /// Something else is where the resource should be.
+    #[error("{} exists, but is not {wanted}: remove it first", .path.display())]
+    InTheWay {
+        /// Where it is.
+        path: PathBuf,
+        /// What should be there.
+        wanted: &'static str,
+    },
+    /// The machine lacks a user or group.
+    #[error("the machine has no {what} `{}`", Escaped::shortened(.name))]
+    MissingAccount {
+        /// Whether it is a `user` or a `group`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),
@@ -366,6 +382,16 @@ pub trait Resource: Send + Sync {
     fn may_open_folder(&self, folder: &Path) -> bool {
         let _ = folder;
         true
+    }
+
+    /// Whether its change may remove the reason why a resource after it cannot be brought into order. By default, it may,
+    /// unless it cannot [make](Self::may_make_folder) or [open](Self::may_open_folder) the folder in question.
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        match error {
+            ResourceError::MissingFolder(folder) => self.may_make_folder(folder),
+            ResourceError::NotWritable { folder, .. } => self.may_open_folder(folder),
+            _ => true,
+        }
     }
 
     /// Whether a notification matters to it.

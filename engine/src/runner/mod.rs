@@ -18,6 +18,7 @@ mod verification;
 
 pub use attempt::{Outcome, attempt};
 pub use node_state::Cause;
+pub(crate) use node_state::Verdict;
 pub use swap::SwapReport;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -29,7 +30,7 @@ use pkgres_manifest::ResourceId;
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource, ResourceError};
 use flapping::LatestChanges;
-use node_state::{LastResult, NodeState, Observed, Phase};
+use node_state::{LastResult, NodeState, Observed, Phase, Timeout};
 use semaphores::Semaphores;
 use verification::Verification;
 
@@ -181,6 +182,8 @@ pub enum NodeStatus {
     Failed(String),
     /// It waits for a resource that has failed.
     Blocked(ResourceId),
+    /// It is neither checked nor changed, as the parameter `hidden` asks for.
+    Hidden,
 }
 
 /// Runs a graph.
@@ -365,6 +368,7 @@ impl Runner {
             let id_of = |number: usize| self.graph.nodes()[number].id.clone();
             let blocked = failed_before[number].map(|failed| NodeStatus::Blocked(id_of(failed)));
             let status = match (&node.phase, &node.result) {
+                _ if self.graph.nodes()[number].meta.hidden => NodeStatus::Hidden,
                 (_, LastResult::Failed(failure)) => NodeStatus::Failed(failure.clone()),
                 (Phase::Running { .. }, _) => NodeStatus::Running,
                 (Phase::Dirty, result) => blocked.unwrap_or_else(|| match result {
@@ -439,19 +443,24 @@ impl Runner {
         node.is_some_and(|node| self.remedy_before(*node, error).is_some())
     }
 
+    /// What an error says about a node whose attempt has just ended; `None` if it is gone.
+    pub(crate) fn verdict_on(
+        &self,
+        key: NodeKey,
+        error: &ResourceError,
+        is_unfinished: bool,
+    ) -> Option<Verdict> {
+        let node = *self.by_key.get(&key)?;
+        let state = &self.nodes[node];
+        let is_timed_out = state.timers.timeout == Timeout::Passed;
+        let is_unfinished = is_unfinished || state.is_changed;
+        Some(self.judge(node, error, is_timed_out, is_unfinished))
+    }
+
     /// A node before another one that this run does not change, and whose change may remove a reason of the other one.
     fn remedy_before(&self, node: usize, error: &ResourceError) -> Option<usize> {
-        self.all_unchanged_before(node).find(|before| match error {
-            ResourceError::MissingFolder(folder) => {
-                let resource = &self.graph.nodes()[*before].resource;
-                resource.may_make_folder(folder)
-            }
-            ResourceError::NotWritable { folder, .. } => {
-                let resource = &self.graph.nodes()[*before].resource;
-                resource.may_open_folder(folder)
-            }
-            _ => true,
-        })
+        self.all_unchanged_before(node)
+            .find(|before| self.graph.nodes()[*before].resource.may_remedy(error))
     }
 
     /// A node before another one, directly or not, that is not in the wanted state, because this run does not change

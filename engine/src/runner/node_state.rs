@@ -144,6 +144,21 @@ pub(super) enum LastResult {
     Failed(String),
 }
 
+/// What an error of an attempt says about a node.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// Not all of it could be checked, for this reason.
+    Unknown(String),
+    /// The user ended the attempt.
+    Cancelled,
+    /// It failed, and another attempt is left.
+    Retried(String),
+    /// It waits for another node, which this run does not change.
+    Deferred(usize, String),
+    /// It failed for good.
+    Failed(String),
+}
+
 /// The time limit of the running attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timeout {

@@ -7,7 +7,7 @@ use pkgres_manifest::{Polling, Retries};
 
 use super::attempt::Outcome;
 use super::flapping::BeforeAttempt;
-use super::node_state::{Cause, LastResult, NodeState, Observed, Phase, Timeout};
+use super::node_state::{Cause, LastResult, NodeState, Observed, Phase, Timeout, Verdict};
 use super::{Action, CancelMode, Interruption, NodeKey, Runner};
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
 use crate::target::TargetError;
@@ -338,52 +338,72 @@ impl Runner {
     /// An attempt ended with an error: another one is made, if there is one left, unless this says something else about
     /// the node.
     fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
-        if let ResourceError::Unknown(reason) = error {
-            self.nodes[node].result = LastResult::Unknown(reason.clone());
-            return;
-        }
-        // What is reversed comes before anything new, so that nothing goes on without it. What was changed in part has
-        // failed, whatever it would wait for.
-        let is_final = self.graph.nodes()[node].is_reversal || self.nodes[node].is_changed;
-        let before = if is_final {
-            None
-        } else {
-            self.remedy_before(node, error)
-        };
+        let is_unfinished = self.nodes[node].is_changed;
+        let verdict = self.judge(node, error, is_timed_out, is_unfinished);
         let meta = &self.graph.nodes()[node].meta;
         let state = &mut self.nodes[node];
+        if let Verdict::Unknown(reason) = verdict {
+            state.result = LastResult::Unknown(reason);
+            return;
+        }
         state.phase = Phase::Dirty;
         state.cause = Cause::Retried;
-        let message = if is_timed_out {
-            let timeout = meta.timeout.unwrap_or_default().as_secs_f64();
-            format!("it did not end in {timeout} s")
-        } else if matches!(error, ResourceError::Target(TargetError::Cancelled)) {
-            // What the user ended has not failed. Why an earlier attempt failed says more.
-            if !matches!(state.result, LastResult::Retrying(_)) {
-                state.result = LastResult::Cancelled;
-            }
-            return;
-        } else {
-            error.to_string()
-        };
-        state.attempts = state.attempts.saturating_add(1);
-        match meta.retry {
-            Retries::Times(times) if state.attempts > times => {
-                if let Some(before) = before {
-                    state.phase = Phase::Clean;
-                    state.result = LastResult::Deferred {
-                        before,
-                        reason: message,
-                    };
-                    return;
+        if verdict != Verdict::Cancelled {
+            state.attempts = state.attempts.saturating_add(1);
+        }
+        match verdict {
+            Verdict::Unknown(_) => {}
+            // Why an earlier attempt failed says more.
+            Verdict::Cancelled => {
+                if !matches!(state.result, LastResult::Retrying(_)) {
+                    state.result = LastResult::Cancelled;
                 }
-                self.fail_for_good(node, message);
             }
-            _ => {
+            Verdict::Retried(message) => {
                 state.result = LastResult::Retrying(message);
                 let timers = &mut state.timers;
                 timers.not_before = timers.not_before.max(self.now + meta.delay);
             }
+            Verdict::Deferred(before, reason) => {
+                state.phase = Phase::Clean;
+                state.result = LastResult::Deferred { before, reason };
+            }
+            Verdict::Failed(message) => self.fail_for_good(node, message),
+        }
+    }
+
+    /// What an error of an attempt says about the node. `is_unfinished` says whether a change was begun.
+    pub(super) fn judge(
+        &self,
+        node: usize,
+        error: &ResourceError,
+        is_timed_out: bool,
+        is_unfinished: bool,
+    ) -> Verdict {
+        let in_graph = &self.graph.nodes()[node];
+        let message = match error {
+            ResourceError::Unknown(reason) => return Verdict::Unknown(reason.clone()),
+            _ if is_timed_out => {
+                let timeout = in_graph.meta.timeout.unwrap_or_default().as_secs_f64();
+                format!("it did not end in {timeout} s")
+            }
+            // What the user ended has not failed.
+            ResourceError::Target(TargetError::Cancelled) => return Verdict::Cancelled,
+            error => error.to_string(),
+        };
+        let is_last = match in_graph.meta.retry {
+            Retries::Times(times) => self.nodes[node].attempts >= times,
+            Retries::Forever => false,
+        };
+        if !is_last {
+            return Verdict::Retried(message);
+        }
+        // What is reversed comes before anything new, so that nothing goes on without it. What was changed in part has
+        // failed, whatever it would wait for.
+        let is_final = in_graph.is_reversal || is_unfinished;
+        match self.remedy_before(node, error).filter(|_| !is_final) {
+            Some(before) => Verdict::Deferred(before, message),
+            None => Verdict::Failed(message),
         }
     }
 

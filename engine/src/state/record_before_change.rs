@@ -80,6 +80,10 @@ impl Resource for Prepared {
         self.resource.may_open_folder(folder)
     }
 
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        self.resource.may_remedy(error)
+    }
+
     fn is_plain_file(&self) -> bool {
         self.resource.is_plain_file()
     }

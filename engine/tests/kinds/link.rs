@@ -58,7 +58,7 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
     let link = || described("link:/current", "target", "elsewhere");
     let directory = || described("directory:/current", "mode", "0750");
     let gone = || described("file:/current", "state", "absent");
-    let in_the_way = |make: &dyn Fn(), obstacle: &str, description: ResourceDescription| {
+    let in_the_way = |make: &dyn Fn(), differ: [&str; 2], description: ResourceDescription| {
         make();
         let resource = kinds.read(&description).expect("it is right");
         let error = resource.check(&machine, &Input::default());
@@ -66,20 +66,24 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
         assert!(error.contains("/current exists"), "{error}");
         let resource = kinds.read(&description.with("force", "true"));
         let differences = change(&machine, &*resource.expect("it is right"));
-        assert_eq!(differences, [format!("in the way: remove {obstacle}")]);
+        let [obstacle, made] = differ;
+        let obstacle = format!("in the way: remove {obstacle}");
+        let made = (!made.is_empty()).then(|| made.to_owned());
+        let wanted: Vec<_> = std::iter::once(obstacle).chain(made).collect();
+        assert_eq!(differences, wanted);
     };
     let filled = || {
         std::fs::create_dir_all(path.join("a/b")).expect("it can be made");
         std::fs::write(path.join("a/b/c"), "x").expect("it can be written");
     };
     let all = "a folder with everything in it";
-    in_the_way(&filled, all, file());
+    in_the_way(&filled, [all, "file: 0644, 3 bytes"], file());
     assert_eq!(std::fs::read_to_string(&path).expect("it is a file"), "new");
-    in_the_way(&|| {}, "a file", link());
+    in_the_way(&|| {}, ["a file", "link: elsewhere"], link());
     assert!(path.is_symlink());
-    in_the_way(&|| {}, "a link", directory());
+    in_the_way(&|| {}, ["a link", "folder: 0750"], directory());
     assert!(path.is_dir());
-    in_the_way(&filled, all, gone());
+    in_the_way(&filled, [all, ""], gone());
     assert!(!path.exists());
 
     // Without anything in the way, it makes no difference.
@@ -96,4 +100,27 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
         errors[0].message.contains("cannot be replaced"),
         "{errors:?}"
     );
+}
+
+/// What is in the way is not lost for something that cannot be made.
+#[test]
+fn nothing_is_removed_for_what_cannot_be_made() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let path = folder.path().join("current");
+    std::fs::create_dir(&path).expect("it can be made");
+    std::fs::write(path.join("kept"), "x").expect("it can be written");
+    for (property, value) in [
+        ("owner", "nobody-here"),
+        ("copy_of", "/missing"),
+        ("copy_of", "/current/kept"),
+    ] {
+        let id = "file:/current".parse().expect("it is an identity");
+        let described = ResourceDescription::new(id).with("force", "true");
+        let resource = Kinds::default().read(&described.with(property, value));
+        let resource = resource.expect("it is right");
+        let failed = try_change(&machine, &*resource).is_err();
+        assert!(failed, "{property}: {value}");
+        assert!(path.join("kept").exists(), "{property}: {value}");
+    }
 }

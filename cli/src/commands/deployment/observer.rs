@@ -115,7 +115,7 @@ impl History {
                 self.changed_since_converged |= had_failed || was_pending || is_changed;
                 false
             }
-            Step::Pending(id, _) => {
+            Step::Pending(id, _) | Step::Deferred(id, ..) => {
                 self.failures.remove(id);
                 self.changed_since_converged |= self.pending.insert(id.clone());
                 false
@@ -251,6 +251,9 @@ impl<'run> Observer<'run> {
             Step::Changed(id, differences) | Step::Pending(id, differences) => {
                 change_lines(id, differences)
             }
+            Step::Deferred(id, before, _) if self.mode.is_watching() => {
+                format!("? {id} (waits for {before})\n")
+            }
             // What has failed for good is reported at the end.
             Step::Failed(id, message) if self.mode.is_watching() => format!("! {id}: {message}\n"),
             Step::Unfinished(id, differences) => unfinished_lines(id, differences),
@@ -270,7 +273,11 @@ impl<'run> Observer<'run> {
     }
 
     fn cause_of(&self, step: &Step) -> String {
-        let (Step::Changed(id, _) | Step::Pending(id, _) | Step::Failed(id, _)) = step else {
+        let (Step::Changed(id, _)
+        | Step::Pending(id, _)
+        | Step::Deferred(id, ..)
+        | Step::Failed(id, _)) = step
+        else {
             return String::new();
         };
         match self.causes.get(id) {
@@ -308,6 +315,13 @@ fn event(progress: &Progress) -> Value {
         Step::Failed(id, message) => {
             json!({"event": "failed", "resource": id.to_string(), "error": message})
         }
+        Step::Deferred(id, before, reason) => json!({
+            "event": "deferred",
+            "resource": id.to_string(),
+            "waits_for": before.to_string(),
+            "reason": reason,
+        }),
+        Step::Cancelled(id) => json!({"event": "interrupted", "resource": id.to_string()}),
         Step::NotWatched(id, reason) => {
             json!({"event": "not_watched", "resource": id.to_string(), "reason": reason})
         }

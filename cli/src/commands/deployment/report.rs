@@ -120,6 +120,11 @@ impl<'run> Report<'run> {
         self.count(|status| matches!(status, NodeStatus::Failed(_) | NodeStatus::Retrying(_)))
     }
 
+    /// The resources that no run looks at.
+    fn hidden(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Hidden))
+    }
+
     /// The resources that were not looked at, because others before them failed or the run ended.
     fn left(&self) -> usize {
         self.count(|status| {
@@ -167,6 +172,7 @@ impl<'run> Report<'run> {
             NodeStatus::Blocked(before) | NodeStatus::Deferred(before, _) => {
                 format!("? {id} (waits for {before})\n")
             }
+            NodeStatus::Hidden => format!("? {id} (hidden)\n"),
             NodeStatus::Unknown(_) => format!("? {id} (not all of it is known)\n"),
             _ => format!("! {id}\n"),
         });
@@ -264,6 +270,7 @@ impl<'run> Report<'run> {
             (self.failed(), "failed"),
             (self.cancelled(), "interrupted"),
             (self.left() - self.cancelled(), "not looked at"),
+            (self.hidden(), "hidden"),
         ];
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
             parts.push(format!("{count} {what}"));
@@ -344,6 +351,7 @@ impl<'run> Report<'run> {
                     "deferred"
                 }
                 NodeStatus::Cancelled => "interrupted",
+                NodeStatus::Hidden => "hidden",
                 NodeStatus::Blocked(before) => {
                     document["waits_for"] = json!(before.to_string());
                     "blocked"

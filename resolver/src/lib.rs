@@ -66,7 +66,6 @@ mod resolver;
 mod search;
 mod selection;
 mod set;
-mod supply;
 mod tiers;
 mod universe;
 mod update;
@@ -95,6 +94,6 @@ pub use resolution::{
     ResolvedOwner, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
-pub use supply::{ProvideError, Supply};
-pub use universe::Exclusion;
+
+pub use universe::{Exclusion, ProvideError, Supply};
 pub use update::{HeldBack, Moved, UpdateReport};

@@ -56,9 +56,9 @@ use crate::request::{Engine, LockedArtifacts, Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
-use crate::supply::{ProvideError, Supply, check_names};
 use crate::tiers::{FirstTier, can_split, search_second_tier};
 use crate::universe::{Missing, Policy, Universe};
+use crate::universe::{ProvideError, Supply, check_names};
 use crate::update::{ReportBuilder, UpdateSearch};
 
 /// The result of a step.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::deletion_order::sorted;
+use super::effort::sorted;
 use super::effort::{Effort, MAX_STEPS};
 use super::missing_classes::{extending, not_defining, required_packages};
 use super::requirements::Spellings;

@@ -35,18 +35,13 @@
 //! reason.
 
 mod conflict;
-mod deletion_order;
 mod effort;
-mod goal_reasons;
 mod hints;
-mod located_classes;
 mod minimize;
 mod missing_classes;
 mod phrases;
-mod reason_order;
 mod report;
 mod requirements;
-mod several_roots;
 mod single_repairs;
 mod smallest;
 mod summary;
@@ -59,11 +54,11 @@ use crate::problem::{Fact, Goals, Nogood, Problem};
 use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
+pub(crate) use conflict::several_roots_of_one_name;
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
-pub(crate) use located_classes::{locate_classes, locate_references, with_labels};
 use minimize::Reduction;
+pub(crate) use report::{locate_classes, locate_references, with_labels};
 use requirements::Spellings;
-pub(crate) use several_roots::several_roots_of_one_name;
 pub use single_repairs::SingleRepair;
 use single_repairs::SingleRepairs;
 use violations::ViolationGroups;

@@ -23,7 +23,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::deletion_order::sorted;
+use super::effort::sorted;
 use super::effort::{Effort, MAX_STEPS};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};

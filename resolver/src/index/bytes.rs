@@ -24,8 +24,8 @@ use bytemuck::bytes_of;
 use bytes::Bytes;
 use twox_hash::XxHash3_128;
 
+use super::column::VersionColumn;
 use super::column::{Column, ColumnItem, Lists, Texts};
-use super::versions::VersionColumn;
 use super::{CompiledIndex, check};
 
 /// The first bytes of every compiled index. The first one is not text and the last one ends a line,

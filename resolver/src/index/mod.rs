@@ -29,14 +29,13 @@ mod inheritance;
 mod interner;
 #[cfg(feature = "prefetch")]
 pub(crate) mod prefetch;
-mod versions;
 
 pub use bytes::IndexBytesError;
+use column::VersionColumn;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 pub(crate) use inheritance::{ClassDefiners, Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
 pub(crate) use interner::Interner;
-use versions::VersionColumn;
 
 use std::ops::Range;
 use std::sync::OnceLock;

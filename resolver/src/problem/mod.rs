@@ -33,11 +33,10 @@
 
 mod contract_nogood;
 mod goals;
-mod loop_nogood;
 mod nogood;
 
+pub(crate) use goals::LoopNogood;
 pub(crate) use goals::{Goal, GoalScope, Goals};
-pub(crate) use loop_nogood::LoopNogood;
 pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
 
 use std::collections::BTreeSet;

@@ -32,15 +32,12 @@
 //! the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
 
 mod change;
-mod cost;
-mod direction;
-mod hitting_sets;
 mod nearest;
 mod restriction;
 mod trial;
 
 pub use change::Change;
-pub use cost::{Cost, Repair};
+pub use change::{Cost, Repair};
 pub use restriction::Restriction;
 pub use trial::{Outcome, Trial};
 
@@ -51,7 +48,7 @@ use pkgres_manifest::{CLASS_PACKAGES, Ecosystem};
 use crate::explain::Conflict;
 use crate::request::{Request, Root};
 use crate::resolution::Resolution;
-use hitting_sets::{Core, Cores};
+use restriction::{Core, Cores};
 use trial::Relaxed;
 
 /// The maximum number of trials.

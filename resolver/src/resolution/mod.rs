@@ -1,10 +1,7 @@
 //! Resolutions, which are rendered when they are first read.
 
-mod changed_artifacts;
-mod compromise;
 mod contents;
 mod lock;
-mod paths;
 mod unusual_choices;
 
 use std::collections::BTreeSet;
@@ -17,12 +14,12 @@ use crate::request::{Locked, LockedArtifacts};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
-pub use changed_artifacts::ArtifactChange;
-pub use compromise::Compromise;
 use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
+pub use contents::{PathStep, RequirementPath};
 pub use lock::ModelNotLockable;
-pub use paths::{PathStep, RequirementPath};
+pub use unusual_choices::ArtifactChange;
+pub use unusual_choices::Compromise;
 pub use unusual_choices::{
     ChosenExcluded, ChosenPrerelease, PrereleaseReason, Requirer, SideBySide,
 };
@@ -205,7 +202,7 @@ impl Resolution {
         if selection.packages_side_by_side().next().is_some() {
             return None;
         }
-        compromise::first(universe, selection)
+        unusual_choices::first_compromise(universe, selection)
     }
 
     /// The effort for it.
@@ -240,7 +237,7 @@ impl Resolution {
     /// The paths to a package: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
     pub fn paths_to(&self, name: &PackageName) -> Vec<RequirementPath> {
-        paths::paths_to(self, name)
+        contents::paths_to(self, name)
     }
 
     /// The releases whose artifacts differ from those that the request had

@@ -1,21 +1,23 @@
 //! Decisions: which variable is next, and which value it gets.
 //!
-//! Until the conflict limit, variables are decided in the [order of
-//! decisions](super::decision_order). Then those with the highest activity come first, like VSIDS
-//! (Moskewicz et al. 2001) but without decay.
+//! Requirements are decided in the order in which they are reached: the requirements of the roots,
+//! then those of the release decided first, and so on. A search that follows this order ends in the
+//! best selection. After the conflict limit, the variables with the highest activity come first, like
+//! VSIDS (Moskewicz et al. 2001) but without decay.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use crate::budget::{Budget, Interrupt};
-use crate::problem::{Problem, Variable};
-use crate::set::PositionSet;
-use crate::set::bits;
-use crate::universe::ReleaseId;
+use rustc_hash::FxHashMap;
 
 use super::Search;
 use super::assignment::{Assignment, Var};
-use super::decision_order::PendingVariable;
+use crate::budget::{Budget, Interrupt};
+use crate::index::to_u32;
+use crate::problem::{Problem, Variable};
+use crate::set::{PositionSet, bits};
+use crate::universe::{PackageId, ReleaseId};
 
 impl Search {
     /// Decides the next requirement; returns whether all are decided.
@@ -187,5 +189,236 @@ impl VariableQueue {
             self.push(now, var);
         }
         None
+    }
+}
+
+/// How many expanded releases fit without allocating again.
+const INITIAL_CAPACITY: usize = 64;
+
+/// A release with a place in the order, and the range of its requirements.
+#[derive(Debug, Clone, Copy)]
+struct PlacedRelease {
+    release: ReleaseId,
+    /// The variable whose value it is.
+    var: Var,
+    from: u32,
+    until: u32,
+}
+
+impl PlacedRelease {
+    fn targets(self) -> Range<usize> {
+        self.from as usize..self.until as usize
+    }
+}
+
+/// The target of a requirement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequiredVariable {
+    pub(super) var: Var,
+    pub(super) package: PackageId,
+    pub(super) names_prerelease: bool,
+}
+
+/// A variable in the order, which is decided in its turn.
+#[derive(Debug, Clone, Copy)]
+struct PendingVariable {
+    pub(super) var: Var,
+    /// The package that is required.
+    pub(super) package: PackageId,
+}
+
+/// The requirements of expanded releases.
+#[derive(Debug, Default)]
+struct ExpandedRequirements {
+    all: Vec<RequiredVariable>,
+    /// For each expanded value, the index of its first requirement.
+    starts: Vec<RequirementsStart>,
+    /// For each variable the latest of its starts, counted from 1.
+    latest: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RequirementsStart {
+    value: u32,
+    target: u32,
+    /// The previous one of the same variable, counted from 1.
+    previous: u32,
+}
+
+impl ExpandedRequirements {
+    fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.all.reserve(count);
+        let var = var as usize;
+        if self.latest.len() <= var {
+            self.latest.resize(var + 1, 0);
+        }
+        self.starts.push(RequirementsStart {
+            value,
+            target: to_u32(self.all.len()),
+            previous: self.latest[var],
+        });
+        self.latest[var] = to_u32(self.starts.len());
+    }
+
+    /// The range of the requirements of a release.
+    fn of(&self, var: Var, value: u32) -> Range<u32> {
+        let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
+        while let Some(position) = at.checked_sub(1) {
+            let start = self.starts[position as usize];
+            if start.value == value {
+                let next = self.starts.get(position as usize + 1);
+                let end = next.map_or(to_u32(self.all.len()), |next| next.target);
+                return start.target..end;
+            }
+            at = start.previous;
+        }
+        0..0
+    }
+}
+
+/// The state of the order before a decision.
+#[derive(Debug, Clone, Copy)]
+struct LevelMark {
+    items: u32,
+    vars: u32,
+    next: u32,
+}
+
+/// The releases in the order of decisions.
+#[derive(Debug, Default)]
+pub(super) struct DecisionOrder {
+    targets: ExpandedRequirements,
+    items: Vec<PlacedRelease>,
+    /// The variables of the requirements of these releases, each at its first occurrence.
+    vars: Vec<PendingVariable>,
+    /// The index of the variable to decide next.
+    next: u32,
+    marks: Vec<LevelMark>,
+    /// For each package how many of the requirements name a prerelease.
+    prerelease_named: FxHashMap<PackageId, u32>,
+}
+
+impl DecisionOrder {
+    /// An empty order, with capacity for that of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            targets: ExpandedRequirements {
+                all: Vec::with_capacity(2 * INITIAL_CAPACITY),
+                starts: Vec::with_capacity(INITIAL_CAPACITY),
+                latest: Vec::with_capacity(INITIAL_CAPACITY),
+            },
+            items: Vec::with_capacity(INITIAL_CAPACITY / 2),
+            vars: Vec::with_capacity(INITIAL_CAPACITY),
+            marks: Vec::with_capacity(INITIAL_CAPACITY / 2),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether a requirement of a release in the order names a prerelease of a package.
+    pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
+        self.prerelease_named
+            .get(&package)
+            .is_some_and(|count| *count > 0)
+    }
+
+    /// Begins the list of the requirements of a value, which has so many.
+    pub(super) fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.targets.begin(var, value, count);
+    }
+
+    /// Adds a requirement of the value that was begun last.
+    pub(super) fn require(&mut self, target: RequiredVariable) {
+        self.targets.all.push(target);
+    }
+
+    /// Appends a release, which is the value of a variable, to the order.
+    pub(super) fn place(
+        &mut self,
+        assignment: &mut Assignment,
+        var: Var,
+        value: u32,
+        release: ReleaseId,
+    ) {
+        assignment.var_mut(var).ordered = true;
+        let Range { start, end } = self.targets.of(var, value);
+        let item = PlacedRelease {
+            release,
+            var,
+            from: start,
+            until: end,
+        };
+        let targets = &self.targets.all[item.targets()];
+        for target in targets {
+            if !std::mem::replace(&mut assignment.var_mut(target.var).listed, true) {
+                self.vars.push(PendingVariable {
+                    var: target.var,
+                    package: target.package,
+                });
+            }
+            if target.names_prerelease {
+                *self.prerelease_named.entry(target.package).or_default() += 1;
+            }
+        }
+        self.items.push(item);
+    }
+
+    /// The variable of the next requirement; all earlier ones are decided.
+    fn next(&self) -> Option<PendingVariable> {
+        self.vars.get(self.next as usize).copied()
+    }
+
+    /// The releases in their order, and where the requirements of each end.
+    pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
+        let releases = self.items.iter().map(|item| item.release).collect();
+        let ends = self.items.iter().scan(0, |end, item| {
+            *end += item.until - item.from;
+            Some(*end)
+        });
+        (releases, ends.collect())
+    }
+
+    /// The requirements of all releases in the order, by release.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &[RequiredVariable]> {
+        let items = self.items.iter();
+        items.map(|item| &self.targets.all[item.targets()])
+    }
+
+    /// Continues with the requirement after the next one, which is decided.
+    pub(super) fn advance(&mut self) {
+        self.next += 1;
+    }
+
+    /// Records the state before a decision.
+    pub(super) fn mark(&mut self) {
+        self.marks.push(LevelMark {
+            items: to_u32(self.items.len()),
+            vars: to_u32(self.vars.len()),
+            next: self.next,
+        });
+    }
+
+    /// Restores the state before the decisions above a level.
+    pub(super) fn backtrack_to(&mut self, assignment: &mut Assignment, level: u32) {
+        let Some(mark) = self.marks.get(level as usize).copied() else {
+            return;
+        };
+        self.marks.truncate(level as usize);
+        for item in self.items.drain(mark.items as usize..) {
+            assignment.var_mut(item.var).ordered = false;
+            for target in &self.targets.all[item.targets()] {
+                if target.names_prerelease {
+                    let count = self.prerelease_named.get_mut(&target.package);
+                    *count.expect("it was counted") -= 1;
+                }
+            }
+        }
+        for listed in self.vars.drain(mark.vars as usize..) {
+            assignment.var_mut(listed.var).listed = false;
+        }
+        self.next = mark.next;
     }
 }

@@ -21,7 +21,7 @@ use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
-use super::level_zero_removals::Removals;
+use super::proof::Removals;
 
 /// What a clause of the derivation is in the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

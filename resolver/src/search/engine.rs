@@ -18,9 +18,9 @@ use crate::selection::Selection;
 use crate::universe::ReleaseId;
 
 use super::Search;
+use super::proof::{Proof, Quality, Solution, Verdict};
 #[cfg(feature = "pubgrub")]
 use super::pubgrub;
-use super::verdict::{Proof, Quality, Solution, Verdict};
 
 /// How many violations of one selection become nogoods at once. One at a time would need a search
 /// for each; with all of them, an explanation would name every class that inherits one diamond.

@@ -12,7 +12,7 @@ use crate::universe::{Missing, PackageId, PackageRequirement, ReleaseId};
 use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
-use super::decision_order::RequiredVariable;
+use super::decide::RequiredVariable;
 
 /// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]

@@ -49,21 +49,18 @@ mod assignment;
 mod check_proof;
 mod clauses;
 mod decide;
-mod decision_order;
 mod derive;
 mod engine;
 mod expand;
 mod expand_classes;
-mod level_zero_removals;
 mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
 mod pubgrub;
-mod verdict;
 mod watch_lists;
 
 pub(crate) use engine::{SearchEngine, refute, satisfy, search};
-pub(crate) use verdict::{Proof, Quality, Refuted, Solution, Verdict};
+pub(crate) use proof::{Proof, Quality, Refuted, Solution, Verdict};
 
 use std::collections::VecDeque;
 
@@ -79,8 +76,8 @@ use crate::set::bits;
 use analyze::{Analysis, LearnedClause};
 use assignment::{Assignment, ClauseRef, RemovalEffect, Term, Var};
 use clauses::{ClauseDatabase, Origin};
+use decide::DecisionOrder;
 use decide::VariableQueue;
-use decision_order::DecisionOrder;
 
 /// Where the learned clause is asserting more than so many levels below the conflict, the search
 /// backtracks by one level only: taking thousands of decisions again costs more than it gains.

@@ -1,22 +1,28 @@
-//! Proofs: the facts from which the empty clause follows.
+//! The results of a search: a solution, or a proof of the facts from which the empty clause follows.
 //!
 //! The derivation is walked backwards from the empty clause through the antecedents of learned
-//! clauses, each once, so the cost is linear in its size.
+//! clauses, each once, so the cost is linear in its size. A term holds at level zero because all other
+//! values of its variable were removed. A variable with hundreds of values can be reduced hundreds of
+//! times, with a query for each of these reductions; so [`Removals`] records for each value the first
+//! reduction that removed it, and a query looks up the values outside of the term.
 //!
 //! A proof also lists the packages for which it relies on the rule that they have only one release.
 //! This is the case if two packages require the package, so that both have to agree. If only one
 //! other package in the proof requires it, it could have any number of releases: each release of
 //! the other package would be bound to one of them, and the proof would hold for that one.
 
-use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
-use crate::set::PositionSet;
-use crate::set::bits;
-use crate::universe::PackageId;
+use std::collections::BTreeSet;
 
-use super::assignment::{Assignment, ClauseRef, Term};
+use rustc_hash::FxHashMap;
+
+use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
-use super::level_zero_removals::Removals;
-use super::verdict::Proof;
+use crate::derivation::Derivation;
+use crate::index::NONE;
+use crate::problem::{Fact, Goals, Nogood, NogoodCause, Problem, Variable};
+use crate::selection::Selection;
+use crate::set::{PositionSet, bits};
+use crate::universe::PackageId;
 
 /// The facts that a clause follows from, and the packages for which this uses that they have one
 /// release.
@@ -250,4 +256,141 @@ impl SingleReleasePackages {
         self.packages.dedup();
         self.packages
     }
+}
+
+/// A solution, or a proof that there is none.
+#[derive(Debug)]
+pub(crate) enum Verdict<T = Selection, P = Proof> {
+    Solved(T),
+    Impossible(P),
+}
+
+/// The premises of a proof that there is no selection.
+#[derive(Debug, Default)]
+pub(crate) struct Proof {
+    /// Facts that no valid selection satisfies. Some may appear several times.
+    pub(crate) facts: Vec<Fact>,
+    /// The packages for which the proof uses that they have one release, each once.
+    pub(crate) single: Vec<PackageId>,
+    /// How the search proved it, if that was asked for.
+    pub(crate) derivation: Option<Box<Derivation>>,
+}
+
+/// A proof, with the problem that it refutes.
+#[derive(Debug, Default)]
+pub(crate) struct Refuted {
+    pub(crate) proof: Proof,
+    /// The packages that may have several releases.
+    pub(crate) split: BTreeSet<PackageId>,
+    /// The nogoods that the facts of the proof refer to.
+    pub(crate) nogoods: Vec<Nogood>,
+    /// The goals that the facts refer to.
+    pub(crate) goals: Goals,
+}
+
+/// The quality of a selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quality {
+    /// No selection is better in the order of decisions.
+    Best,
+    /// It is valid; no more is known.
+    Any,
+}
+
+/// A valid selection.
+#[derive(Debug)]
+pub(crate) struct Solution {
+    pub(crate) selection: Selection,
+    pub(crate) quality: Quality,
+}
+
+/// The reductions at level zero by variable. Variables are added when they are first asked about.
+#[derive(Debug, Default)]
+pub(super) struct Removals {
+    of_var: FxHashMap<Var, VarRemovals>,
+}
+
+/// The reductions of a variable at level zero.
+#[derive(Debug)]
+struct VarRemovals {
+    /// The reductions, the earliest first.
+    reductions: Vec<u32>,
+    /// For each value the position of the first reduction that removed it, or `NONE`.
+    removed_by: Vec<u32>,
+    /// How many reductions were taken.
+    taken: usize,
+}
+
+impl Removals {
+    /// The reductions of the variable of a term until the term held, the earliest first, without those that were taken
+    /// before. Not all of them matter.
+    fn take_until_holds(&mut self, assignment: &Assignment, term: Term) -> &[u32] {
+        let of_var = self.of_var(assignment, term.var);
+        let last = outside(assignment, term).map(|value| of_var.removed_by[value as usize]);
+        let last = last.filter(|position| *position != NONE).max();
+        let taken = of_var.taken;
+        of_var.taken = taken.max(last.map_or(0, |position| position as usize + 1));
+        &of_var.reductions[taken..of_var.taken]
+    }
+
+    /// Adds the reductions that removed the values outside of a term, the earliest first.
+    pub(super) fn add_needed(
+        &mut self,
+        assignment: &Assignment,
+        term: Term,
+        reductions: &mut Vec<u32>,
+    ) {
+        let of_var = self.of_var(assignment, term.var);
+        let from = reductions.len();
+        let needed = outside(assignment, term).filter_map(|value| {
+            let position = of_var.removed_by[value as usize];
+            of_var.reductions.get(position as usize).copied()
+        });
+        reductions.extend(needed);
+        reductions[from..].sort_unstable();
+        reductions.dedup();
+    }
+
+    fn of_var(&mut self, assignment: &Assignment, var: Var) -> &mut VarRemovals {
+        (self.of_var.entry(var)).or_insert_with(|| VarRemovals::new(assignment, var))
+    }
+}
+
+impl VarRemovals {
+    fn new(assignment: &Assignment, var: Var) -> Self {
+        let mut reductions = Vec::new();
+        let mut at = assignment.details(var).latest_at_level_zero;
+        while at != NONE {
+            reductions.push(at);
+            at = assignment.level_zero[at as usize].previous;
+        }
+        reductions.reverse();
+        let mut removed_by = vec![NONE; assignment.var(var).values as usize + 1];
+        for (position, at) in (0..).zip(&reductions) {
+            let removed = Term {
+                var,
+                set: assignment.level_zero[*at as usize].removed,
+            };
+            for value in bits::numbers(assignment.set(removed)) {
+                let by = &mut removed_by[value as usize];
+                if *by == NONE {
+                    *by = position;
+                }
+            }
+        }
+        Self {
+            reductions,
+            removed_by,
+            taken: 0,
+        }
+    }
+}
+
+/// The values outside of a term.
+fn outside(assignment: &Assignment, term: Term) -> impl Iterator<Item = u32> {
+    let mut values = vec![0; assignment.width(term.var)];
+    bits::fill(&mut values, assignment.var(term.var).values);
+    bits::remove_all(&mut values, assignment.set(term));
+    let words = (0_u32..).step_by(64).zip(values);
+    words.flat_map(|(base, word)| bits::numbers_of_word(word).map(move |number| base + number))
 }

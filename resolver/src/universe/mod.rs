@@ -20,25 +20,12 @@
 //!
 //! Cost: an attached index costs a few bytes for each name. Packages that the search does not reach cost nothing else.
 
-mod candidates;
 mod catalog;
 mod classes;
-mod exclusion_reason;
-mod ids;
 mod policy;
 mod requirements;
 
-pub(crate) use catalog::Catalog;
-pub(crate) use classes::{
-    ClassRequirement, ClassRequirements, ClassTable, OnlyDefiner, PackageContents, Parent,
-};
-pub use exclusion_reason::Exclusion;
-pub(crate) use ids::{ClassId, PackageId, ReleaseId};
-pub(crate) use policy::Policy;
-pub(crate) use requirements::{
-    EffectiveRequirement, PackageRequirement, SetId, SpecCache, StatedRequirement,
-};
-
+use std::fmt;
 use std::sync::Arc;
 
 use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
@@ -47,8 +34,17 @@ use rustc_hash::FxHashMap;
 use crate::derivation::ClassFiles;
 use crate::request::{ClassRules, Root};
 use crate::set::{PositionSet, bits};
+pub(crate) use catalog::{Catalog, check_names};
+pub use catalog::{ProvideError, Supply};
 use classes::Classes;
+pub(crate) use classes::{
+    ClassRequirement, ClassRequirements, ClassTable, OnlyDefiner, PackageContents, Parent,
+};
+pub(crate) use policy::Policy;
 use requirements::Requirements;
+pub(crate) use requirements::{
+    EffectiveRequirement, PackageRequirement, SetId, SpecCache, StatedRequirement,
+};
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -285,5 +281,64 @@ impl Universe {
     ) -> bool {
         let wanted = self.catalog.class_id(wanted);
         (self.classes).may_inherit(&mut self.catalog, package, class, wanted)
+    }
+}
+
+/// A package, by the order in which it was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PackageId(pub(super) u32);
+
+impl PackageId {
+    /// The first package, for tests that need any.
+    #[cfg(test)]
+    pub(crate) const FIRST: Self = Self(0);
+
+    #[inline]
+    pub(crate) fn position(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A class name, by the order in which it was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClassId(pub(super) u32);
+
+/// A release: a package and the position of its version in the ascending list of its versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ReleaseId {
+    pub(crate) package: PackageId,
+    pub(crate) index: u32,
+}
+
+/// The reason for which a release is chosen only if it is locked or requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Exclusion {
+    /// It was yanked.
+    Yanked,
+    /// It was published after the cut-off date.
+    TooNew,
+}
+
+impl Exclusion {
+    /// Why the policy excludes a release, if it does.
+    pub(crate) fn of(universe: &Universe, release: ReleaseId) -> Option<Self> {
+        let catalog = &universe.catalog;
+        if catalog.is_yanked(release) {
+            Some(Self::Yanked)
+        } else if catalog.is_too_new(release) {
+            Some(Self::TooNew)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for Exclusion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Yanked => "was yanked",
+            Self::TooNew => "was published too late",
+        })
     }
 }

@@ -32,7 +32,6 @@
 //! ([`refute`](crate::search::refute)), which often saves its search. All searches share the step
 //! limit of the request.
 
-mod best_version;
 mod report;
 mod wanted;
 
@@ -54,8 +53,8 @@ use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::tiers::search_second_tier;
 use crate::universe::{PackageId, Universe};
-use best_version::BestVersion;
 use report::Findings;
+use wanted::BestVersion;
 use wanted::BoundOwner;
 
 /// The answer to an update: a selection with findings, or a proof that the request is impossible.

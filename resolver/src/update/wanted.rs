@@ -1,13 +1,15 @@
-//! The packages that an update wants to move or keep: looks up their releases, and sets the goals for exact versions.
-//! A locked package has to stay present.
+//! The packages that an update wants to move or keep: looks up their releases, sets the goals for exact versions, and
+//! finds the best possible version of the others while all packages may move. A locked package has to stay present.
 
 use pkgres_manifest::{PackageName, Version};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{LockedPackage, UpdateSearch};
-use crate::budget::Interrupt;
-use crate::problem::{Goal, GoalScope};
+use super::{HeldBack, LockedPackage, Progress, Stage, UpdateSearch};
+use crate::budget::{Budget, Interrupt};
+use crate::explain::Explanation;
+use crate::problem::{Fact, Goal, GoalScope, Goals, LoopNogood, Problem};
 use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
+use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 
@@ -136,5 +138,198 @@ impl UpdateSearch {
                 index.map(|index| ReleaseId { package, index })
             })
             .collect()
+    }
+}
+
+/// The search for the best version of a package.
+#[derive(Debug)]
+pub(super) struct BestVersion {
+    package: PackageId,
+    /// The candidates, best first.
+    candidates: Vec<u32>,
+    next: usize,
+    /// The unfinished explanation why the next one is impossible.
+    explanation: Option<Box<Explanation>>,
+    /// The impossible ones before it, best first, each with the facts that rule it out.
+    held_back: Vec<(HeldBack, FxHashSet<Fact>)>,
+    /// Loop nogoods about the package. They hold for every version.
+    loop_nogoods: Vec<LoopNogood>,
+}
+
+/// Whether the version of a package is known after an attempt.
+enum Attempt {
+    Settled,
+    Open,
+}
+
+impl UpdateSearch {
+    /// Continues to look for the best version of the named package at a position.
+    pub(super) fn find_best(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        target: usize,
+        search: &mut Option<BestVersion>,
+    ) -> Result<Progress, Interrupt> {
+        let Some((name, package_update)) = self.targets.get(target).cloned() else {
+            return Ok(Progress::Next(Stage::Unlock));
+        };
+        let next_target = Progress::Next(Stage::BestVersion {
+            target: target + 1,
+            search: None,
+        });
+        let package = universe.catalog.package_id(&name);
+        // Packages that may have several releases get the best for each requirement anyway.
+        if package_update.to != UpdateTarget::Newest || self.split.contains(&package) {
+            return Ok(next_target);
+        }
+        let best = match search {
+            Some(best) => best,
+            None => search.insert(BestVersion {
+                package,
+                candidates: self.best_first(universe, package),
+                next: 0,
+                explanation: None,
+                held_back: Vec::new(),
+                loop_nogoods: Vec::new(),
+            }),
+        };
+        Ok(match self.try_next(universe, budget, &name, best)? {
+            Attempt::Settled => next_target,
+            Attempt::Open => Progress::Continue,
+        })
+    }
+
+    /// Tries the next candidate.
+    fn try_next(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        name: &PackageName,
+        best: &mut BestVersion,
+    ) -> Result<Attempt, Interrupt> {
+        let Some(index) = best.candidates.get(best.next).copied() else {
+            // No version is possible: the package will not be in the resolution.
+            return Ok(Attempt::Settled);
+        };
+        let package = best.package;
+        let version = universe
+            .catalog
+            .version(ReleaseId { package, index })
+            .clone();
+        if let Some(explanation) = &mut best.explanation {
+            let conflict = explanation.finish(universe, budget)?;
+            let facts = explanation.facts().cloned().collect();
+            best.explanation = None;
+            let held_back = HeldBack {
+                package: name.clone(),
+                version,
+                alike: Vec::new(),
+                because: conflict,
+            };
+            best.held_back.push((held_back, facts));
+            best.next += 1;
+            return Ok(Attempt::Open);
+        }
+        let goal = Goal {
+            package,
+            allowed: PositionSet::single(index),
+            versions: vec![version.clone()],
+            scope: self.scope(name),
+            loop_nogoods: best.loop_nogoods.clone(),
+        };
+        if self.search.is_none() {
+            // The same facts often rule out many versions.
+            let is_same = budget.restartable(|budget| {
+                for (held_back, facts) in &mut best.held_back {
+                    let nogoods = self.nogoods.clone();
+                    let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+                    let mut goals = Goals {
+                        wanted: self.wanted.clone(),
+                        ..Goals::default()
+                    };
+                    goals.wanted.push(goal.clone());
+                    problem.set_goals(goals);
+                    let verdict = refute(&mut problem, facts.clone(), budget)?;
+                    if let Verdict::Impossible(_) = verdict {
+                        held_back.alike.push(version.clone());
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            })?;
+            if is_same {
+                best.next += 1;
+                return Ok(Attempt::Open);
+            }
+        }
+        self.wanted.push(goal);
+        let found = self.search(universe, budget, None);
+        let goal = self.wanted.pop().expect("it was added above");
+        best.loop_nogoods.clone_from(&goal.loop_nogoods);
+        match found? {
+            Verdict::Solved(_) => {
+                let held_back = std::mem::take(&mut best.held_back).into_iter();
+                let mut held_back: Vec<HeldBack> =
+                    held_back.map(|(held_back, _)| held_back).collect();
+                if universe
+                    .catalog
+                    .is_last_resort(ReleaseId { package, index })
+                {
+                    // A package that stays at a yanked release is not held back from older ones.
+                    let is_named = self.names_prerelease(universe, package);
+                    let is_better = |version: &Version| {
+                        let other = universe.catalog.index_of(package, version);
+                        other.is_some_and(|other| {
+                            universe
+                                .catalog
+                                .is_better_version(package, other, index, is_named)
+                        })
+                    };
+                    held_back.retain_mut(|held_back| {
+                        held_back.alike.retain(|version| is_better(version));
+                        is_better(&held_back.version)
+                    });
+                }
+                self.findings.held_back.extend(held_back);
+                self.wanted.push(goal);
+                let name = |goal: &Goal| universe.catalog.name(goal.package).clone();
+                self.wanted.sort_by_cached_key(name);
+                Ok(Attempt::Settled)
+            }
+            Verdict::Impossible(refuted) => {
+                let explanation = Explanation::without_repairs(universe, *refuted, false);
+                best.explanation = Some(Box::new(explanation));
+                Ok(Attempt::Open)
+            }
+        }
+    }
+
+    /// The candidates of a package, best first, regardless of the lock.
+    fn best_first(&self, universe: &mut Universe, package: PackageId) -> Vec<u32> {
+        let is_named = self.names_prerelease(universe, package);
+        let mut remaining = universe.catalog.candidates_of(package);
+        let mut candidates = Vec::new();
+        while let Some(best) = universe.catalog.best(package, &remaining, is_named) {
+            candidates.push(best);
+            remaining = remaining.intersection(&PositionSet::single(best).complement());
+        }
+        candidates
+    }
+
+    /// Whether a root or a locked release names a prerelease of a package.
+    fn names_prerelease(&self, universe: &mut Universe, package: PackageId) -> bool {
+        let mut releases: Vec<ReleaseId> = universe.catalog.roots().to_vec();
+        for locked in &self.locked {
+            let package = locked.package;
+            releases.extend((locked.releases.iter()).map(|index| ReleaseId { package, index }));
+        }
+        let mut requirements = Vec::new();
+        releases.into_iter().any(|release| {
+            universe.requirements(release, &mut requirements);
+            let mut requirements = requirements.iter();
+            requirements
+                .any(|requirement| requirement.target == package && requirement.names_prerelease)
+        })
     }
 }

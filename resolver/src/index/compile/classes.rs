@@ -1,11 +1,22 @@
 //! Compiles classes: tables of classes, each stored once, with the parents of each class.
+//!
+//! Two kinds of names become classes before that:
+//!
+//! - An interface is a class with its own kind of name. It extends nothing, not even the root class; a class extends the
+//!   interfaces that it implements. So the search needs no special rules for interfaces: a version that lost an
+//!   interface is excluded like one that lost a class, and a class cannot inherit two releases of one interface.
+//! - `a.b.*` defines every class of the folder `a.b`. Ecosystems in which not all names are known use it, for example
+//!   for a module whose names are computed. An index lists such a class under each name in that folder that one of its
+//!   records defines or extends. The catalog looks up names that only other indexes have.
 
-use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
 
 use crate::index::column::{Lists, ListsBuilder};
 use crate::index::interner::{Interner, SortedNumbers, skip_repeats};
-use crate::index::{CompiledIndex, INTERNAL, Texts, to_u32};
+use crate::index::{ANY_CLASS, CompiledIndex, INTERNAL, Texts, to_u32};
 
 /// Fills the columns of classes.
 pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
@@ -108,4 +119,64 @@ fn table_key(classes: &[IndexedClass], names: &SortedNumbers<'_, ClassName>) -> 
         key.extend(class.extends.iter().map(|parent| names.number(parent)));
     }
     key
+}
+
+/// The records with interfaces as classes; `None` if there are no interfaces.
+pub(super) fn interfaces_as_classes(records: &[&IndexRecord]) -> Option<Vec<IndexRecord>> {
+    let has_any = |record: &IndexRecord| {
+        let mut classes = record.classes.iter().flatten();
+        !record.interfaces.is_empty() || classes.any(|class| !class.implements.is_empty())
+    };
+    if !records.iter().any(|record| has_any(record)) {
+        return None;
+    }
+    let with_classes = |record: &IndexRecord| {
+        let Some(classes) = record.classes.as_deref().filter(|_| has_any(record)) else {
+            return record.clone();
+        };
+        let classes = classes.iter().cloned().map(|mut class| {
+            let interfaces = std::mem::take(&mut class.implements);
+            let interfaces = interfaces.iter().map(ClassName::of_interface);
+            class.extends.extend(interfaces);
+            class
+        });
+        let interfaces = record.interfaces.iter();
+        let interfaces = interfaces.map(|name| IndexedClass::new(name.of_interface()));
+        record.clone().with_classes(classes.chain(interfaces))
+    };
+    Some(records.iter().map(|record| with_classes(record)).collect())
+}
+
+/// The records with a class for each name that is known; `None` if no class stands for others.
+pub(super) fn expand_wildcards(records: &[&IndexRecord]) -> Option<Vec<IndexRecord>> {
+    let may_have = |record: &&&IndexRecord| record.ecosystem != CLASS_PACKAGES;
+    let classes = records.iter().filter(may_have);
+    let mut classes = classes.flat_map(|record| record.classes.iter().flatten());
+    classes.find(|class| class.name.as_str().ends_with(ANY_CLASS))?;
+    let mut names: BTreeMap<&str, BTreeSet<&ClassName>> = BTreeMap::new();
+    for class in records
+        .iter()
+        .flat_map(|record| record.classes.iter().flatten())
+    {
+        for name in std::iter::once(&class.name).chain(&class.extends) {
+            if let Some((folder, _)) = name.as_str().rsplit_once('.') {
+                names.entry(folder).or_default().insert(name);
+            }
+        }
+    }
+    let expand = |record: &IndexRecord| {
+        let Some(classes) = record.classes.as_deref() else {
+            return record.clone();
+        };
+        let folders = classes
+            .iter()
+            .filter_map(|class| class.name.as_str().strip_suffix(ANY_CLASS));
+        let others = folders
+            .filter_map(|folder| names.get(folder))
+            .flatten()
+            .map(|name| IndexedClass::new((*name).clone()));
+        let all: Vec<IndexedClass> = classes.iter().cloned().chain(others).collect();
+        record.clone().with_classes(all)
+    };
+    Some(records.iter().map(|record| expand(record)).collect())
 }

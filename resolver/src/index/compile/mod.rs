@@ -6,8 +6,6 @@
 //! owners is stored with the allowed set, unless the sets are too large for the number of members.
 
 mod classes;
-mod interfaces;
-mod wildcard_classes;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,9 +14,9 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Shared, Spec, Version};
 use rustc_hash::FxHashMap;
 
+use crate::index::column::VersionColumn;
 use crate::index::column::{Column, ListsBuilder};
 use crate::index::interner::{Address as _, Interner, SortedNumbers, skip_repeats};
-use crate::index::versions::VersionColumn;
 use crate::index::{
     CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, NONE, PRERELEASE,
     RequirementNumbers, Texts, YANKED, is_large, is_worth_a_set, to_u32, width,
@@ -27,11 +25,11 @@ use classes::classes;
 
 /// Compiles records.
 pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    let expanded = wildcard_classes::expanded(&records);
+    let expanded = classes::expand_wildcards(&records);
     let records = expanded
         .as_ref()
         .map_or(records, |all| all.iter().collect());
-    match interfaces::as_classes(&records) {
+    match classes::interfaces_as_classes(&records) {
         Some(records) => compile_expanded(records.iter().collect()),
         None => compile_expanded(records),
     }

@@ -26,7 +26,7 @@ use crate::universe::PackageId;
 use dependencies::{VirtualPackage, dependencies};
 
 use super::proof::SingleReleasePackages;
-use super::verdict::{Proof, Quality, Verdict};
+use super::proof::{Proof, Quality, Verdict};
 use crate::budget::{Budget, Interrupt};
 
 /// The values of the variables of a solution.

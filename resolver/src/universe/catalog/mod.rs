@@ -4,10 +4,8 @@
 //! index is attached. A package gets its number when its name is first met: as a root, as the target of a
 //! requirement, or as what a registry delivered.
 
-mod class_names;
 mod deliver;
 mod loaded_index;
-mod locked;
 mod releases;
 mod roots;
 
@@ -17,12 +15,14 @@ use std::sync::OnceLock;
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, PackageName, ReleaseSource, Version};
 use rustc_hash::FxBuildHasher;
 
-use super::candidates::Candidates;
+use super::policy::Candidates;
 use super::policy::Policy;
 use super::{ClassId, PackageId, ReleaseId};
 use crate::index::{ANY_CLASS, ClassDefiners, CompiledIndex, to_u32, width};
 use crate::set::PositionSet;
-use class_names::ClassNames;
+pub(crate) use deliver::check_names;
+pub use deliver::{ProvideError, Supply};
+use loaded_index::ClassNames;
 pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
 use roots::Roots;
 

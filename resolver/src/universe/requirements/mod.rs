@@ -7,7 +7,6 @@
 //! with overrides.
 
 mod owners;
-mod sets;
 mod stated;
 
 use std::ops::Range;
@@ -20,8 +19,8 @@ use super::catalog::Catalog;
 use super::{PackageId, ReleaseId};
 use crate::index::{IndexedRequirement, NONE, is_large, to_u32, width};
 use crate::set::PositionSet;
-pub(crate) use sets::SetId;
-use sets::{SetPlace, SetStore};
+pub(crate) use owners::SetId;
+use owners::SetStore;
 pub(crate) use stated::{EffectiveRequirement, SpecCache, StatedRequirement};
 
 /// What requirements allow, as far as no index holds it.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pkgres_formats::{Format, FormatFile};
-use pkgres_manifest::MANIFEST_FILE;
+use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE};
 
 use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
@@ -32,7 +32,7 @@ pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
 }
 
 /// A file that is a root, and its format.
-type Recognized = (PathBuf, &'static dyn Format);
+pub(crate) type Recognized = (PathBuf, &'static dyn Format);
 
 /// The file that is a root of another ecosystem, and its format. `path` names it, or its folder. A folder with several
 /// roots, none of which has a usual name, is an error.
@@ -56,6 +56,57 @@ pub(crate) fn recognize(
         return Ok(None);
     }
     one_of(roots_in(&folder, stated), &folder)
+}
+
+/// The roots of other ecosystems in a folder below the one that a user names, if it is a project: it has a lockfile, or a
+/// root with a name that people give to roots. Other files that can be roots may be releases of a registry.
+pub(crate) fn roots_of_project(
+    folder: &Path,
+    stated: Option<&'static dyn Format>,
+) -> Vec<Recognized> {
+    if stated.is_some_and(|format| !is_foreign(&format)) || folder.join(MANIFEST_FILE).exists() {
+        return Vec::new();
+    }
+    let roots = if folder.join(LOCK_FILE).is_file() {
+        roots_in(folder, stated)
+    } else {
+        named_roots(folder, stated, |format| format.written_root_names())
+    };
+    match one_of(roots.clone(), folder) {
+        Ok(root) => root.into_iter().collect(),
+        Err(_) => roots,
+    }
+}
+
+/// Whether a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
+pub(crate) fn is_release_folder(folder: &Path) -> bool {
+    let mut roots = named_roots(folder, None, |format| format.usual_root_names()).into_iter();
+    roots.any(|(path, format)| {
+        let (name, head) = (path.to_string_lossy(), head(&path).unwrap_or_default());
+        let file = FormatFile {
+            path: &name,
+            bytes: &head,
+        };
+        format.release_extent(&file) == Some(ReleaseExtent::Folder)
+    })
+}
+
+/// The roots in a folder that have one of the names of their format.
+fn named_roots(
+    folder: &Path,
+    stated: Option<&'static dyn Format>,
+    names: fn(&'static dyn Format) -> &'static [&'static str],
+) -> Vec<Recognized> {
+    let mut roots = Vec::new();
+    for format in pkgres_formats::ALL.iter().copied() {
+        for name in names(format) {
+            let path = folder.join(name);
+            if let Some(format) = format_of(&path, stated) {
+                roots.push((path, format));
+            }
+        }
+    }
+    roots
 }
 
 fn is_foreign(format: &&'static dyn Format) -> bool {

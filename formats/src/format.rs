@@ -30,6 +30,12 @@ pub trait Format: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// The usual names of roots that people write, in contrast to those of releases that a tool has installed. A check of
+    /// everything below a folder looks for these.
+    fn written_root_names(&self) -> &'static [&'static str] {
+        self.usual_root_names()
+    }
+
     /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints name
     /// them.
     fn nested_roots(&self) -> &'static [&'static str] {

@@ -25,6 +25,7 @@ mod pinned_models;
 mod preferred_registries;
 mod program;
 mod releases;
+mod repositories;
 mod republished;
 mod revisions;
 mod roots;

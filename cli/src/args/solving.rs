@@ -17,7 +17,7 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file with the index records of the releases built into the host, such as plug-ins, or
+    /// A file with the index records of the releases built into the host, such as plug-ins; a NodeSet file; or
     /// `ansible-core=VERSION`; replaces `provide` in pkgres.toml
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
-use pkgres_formats::Format;
+use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec, did_you_mean,
@@ -20,6 +20,7 @@ use super::{ConfiguredRegistry, RegistryOptions, reject_shared, title_of};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::root_file::format_of_release;
 
 /// The beginning of the names that the packages of `overrides` have as registries.
 pub(crate) const OVERRIDE_PREFIX: &str = "override-";
@@ -109,6 +110,17 @@ impl RegistryOptions {
             }
             let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
             let shown = path.to_string_lossy();
+            let file = FormatFile {
+                path: &shown,
+                bytes: &bytes,
+            };
+            if let Some(format) = format_of_release(path)
+                && format.release_extent(&file) == Some(ReleaseExtent::File)
+            {
+                let (releases, _) = format.read_releases(&file, &(), options).into_result()?;
+                records.extend(releases.into_iter().map(|release| release.record));
+                continue;
+            }
             let text = String::from_utf8(bytes).map_err(|_| {
                 Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8"))
             })?;

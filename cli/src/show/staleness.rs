@@ -82,11 +82,16 @@ fn location(entry: &Staleness) -> Option<Location> {
 /// Hints for a lockfile that is out of date.
 fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let mut hints = Vec::new();
-    if outdated.iter().any(|entry| was_provided(entry)) {
-        hints.push(
+    if let Some(package) = outdated.iter().find_map(|entry| provided_package(entry)) {
+        let mut hosts = pkgres_formats::ALL
+            .iter()
+            .filter_map(|format| format.rules().host);
+        hints.push(if hosts.any(|host| host == package.as_str()) {
+            format!("name its version with `--provide {package}=VERSION`, or with `provide` in pkgres.toml")
+        } else {
             "name the file of the releases that the host provides with `--provide`, or with `provide` in pkgres.toml"
-                .to_owned(),
-        );
+                .to_owned()
+        });
     }
     let is_unknown = |entry: &Staleness| {
         let Staleness::Gone { locked, found, .. } = entry else {
@@ -94,7 +99,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         };
         // What is built in is used because no registry has the package any more.
         let is_lost = matches!(found, None | Some(ReleaseSource::BuiltIn));
-        is_lost && !was_provided(entry) && *locked != ReleaseSource::BuiltIn
+        is_lost && !provided_package(entry).is_some() && *locked != ReleaseSource::BuiltIn
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
@@ -121,7 +126,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         );
     }
     let is_lost = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && was_provided(entry)
+        matches!(entry, Staleness::Gone { found: None, .. }) && provided_package(entry).is_some()
     };
     if outdated.iter().any(|entry| is_lost(entry)) {
         // Nothing could be locked instead.
@@ -143,20 +148,23 @@ fn is_made_of_folder(registry: &str) -> bool {
     registry == WORKSPACE || registry.starts_with(OVERRIDE_PREFIX)
 }
 
-/// Whether the host provided the package, and no longer does.
-fn was_provided(entry: &Staleness) -> bool {
+/// The package that the host provided when the lockfile was written, and does not provide any more.
+fn provided_package(entry: &Staleness) -> Option<&PackageName> {
     match entry {
         Staleness::Gone {
+            package,
             locked,
             found,
             newest,
             ..
         } => {
             let host_has = *found == Some(ReleaseSource::Host) && newest.is_some();
-            *locked == ReleaseSource::Host && !host_has
+            (*locked == ReleaseSource::Host && !host_has).then_some(package)
         }
-        Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
-        _ => false,
+        Staleness::SourceDiffers {
+            package, locked, ..
+        } => (*locked == ReleaseSource::Host).then_some(package),
+        _ => None,
     }
 }
 

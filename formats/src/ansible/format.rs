@@ -77,6 +77,10 @@ impl Format for Collections {
         &[GALAXY_FILE, COLLECTION_MANIFEST, REQUIREMENTS_FILE]
     }
 
+    fn written_root_names(&self) -> &'static [&'static str] {
+        &[GALAXY_FILE, REQUIREMENTS_FILE]
+    }
+
     fn distribution(&self) -> Distribution {
         Distribution {
             release: "a collection",

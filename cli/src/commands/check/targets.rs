@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE};
 
 use crate::invocation::quoted;
-use crate::root_file::{nested_root, recognize};
+use crate::root_file::{is_release_folder, nested_root, recognize, roots_of_project};
 
 /// A target of a check.
 pub(super) enum Target {
@@ -23,13 +23,19 @@ pub(super) enum Target {
 
 /// The targets at a path: a package, a file, or everything below a folder that is not a package.
 ///
-/// A root of another ecosystem is one if `path` names it, or its folder and there are no packages. `stated` is the ecosystem, if it is stated.
+/// Below a folder, roots of other ecosystems are targets if they belong to a project. `stated` is the ecosystem, if it is
+/// stated.
 pub(super) fn targets(
     path: &Path,
     stated: Option<&'static dyn Format>,
 ) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
-        let (targets, links) = packages_below(path)?;
+        if let Ok(Some((root, format))) = recognize(path, stated)
+            && is_release_folder(path)
+        {
+            return Ok(vec![Target::Foreign(root, format)]);
+        }
+        let (targets, links) = targets_below(path, stated)?;
         if targets.is_empty() {
             if let Some((root, format)) = recognize(path, stated)? {
                 return Ok(vec![Target::Foreign(root, format)]);
@@ -77,13 +83,27 @@ pub(super) fn targets(
     ])
 }
 
-/// The packages below a folder, and the links to what could be some.
-fn packages_below(folder: &Path) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnostic> {
+/// The packages and projects below a folder, and the links to what could be packages.
+fn targets_below(
+    top: &Path,
+    stated: Option<&'static dyn Format>,
+) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnostic> {
     let (mut targets, mut links) = (Vec::new(), Vec::new());
-    let mut rest = vec![folder.to_owned()];
+    let mut rest = vec![top.to_owned()];
     while let Some(folder) = rest.pop() {
         if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
             targets.push(Target::Package(folder));
+            continue;
+        }
+        let roots = if folder == top {
+            // Several roots, none of which is the usual one, are an error only if there is nothing else.
+            recognize(top, stated).ok().flatten().into_iter().collect()
+        } else {
+            roots_of_project(&folder, stated)
+        };
+        let foreign = roots.into_iter();
+        targets.extend(foreign.map(|(root, format)| Target::Foreign(root, format)));
+        if folder != top && is_release_folder(&folder) {
             continue;
         }
         let mut entries = std::fs::read_dir(&folder)

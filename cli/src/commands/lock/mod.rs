@@ -25,6 +25,7 @@ use crate::output::Output;
 use crate::project::{Project, read_manifest};
 use crate::read_manifest::{folder_of, locked_folders};
 use crate::root::ForeignRoot;
+use crate::root_file::roots_of_project;
 use crate::show;
 use crate::solve_task::SolveTask;
 
@@ -106,8 +107,24 @@ fn projects_below(args: &LockArgs, context: &Context) -> Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     }
     let mut projects = locked_folders()?;
-    projects.retain(|folder| folder.join(MANIFEST_FILE).exists());
-    Ok(projects)
+    projects.retain(|folder| {
+        folder.join(MANIFEST_FILE).exists()
+            || !roots_of_project(&path_of(folder), context.ecosystem).is_empty()
+    });
+    // The project here is the one that is checked by default.
+    if projects.iter().all(|folder| folder == Path::new("")) {
+        projects.clear();
+    }
+    Ok(projects.iter().map(|folder| path_of(folder)).collect())
+}
+
+/// A path that a message can show: `.` for the current folder.
+fn path_of(folder: &Path) -> PathBuf {
+    if folder == Path::new("") {
+        PathBuf::from(".")
+    } else {
+        folder.to_owned()
+    }
 }
 
 /// Locks the projects of a batch, or checks their lockfiles.

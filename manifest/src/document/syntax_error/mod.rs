@@ -85,19 +85,45 @@ pub(crate) fn mapping_hint(node: &Node) -> Option<String> {
             ))
         }
         Value::Sequence(items) => {
-            let item = items.first()?;
-            let entry = match &item.value {
-                Value::Mapping(mapping) => mapping.entries.first()?.key.text.as_str(),
-                Value::Scalar(scalar) => scalar.text.as_str(),
-                Value::Sequence(_) => return None,
-            };
+            let entry = entry_of_item(items.first()?)?;
             Some(format!(
-                "write `{}:` instead of a list item",
-                Escaped::shortened(entry)
+                "write `{}` instead of a list item",
+                Escaped::shortened(&entry)
             ))
         }
         _ => None,
     }
+}
+
+/// The entry that an item of a list was probably meant to be: `name: value` for `- name: value`, `- name value` and
+/// `- name@value`.
+fn entry_of_item(item: &Node) -> Option<String> {
+    let (key, value) = match &item.value {
+        Value::Mapping(mapping) => {
+            let entry = mapping.entries.first()?;
+            let value = entry.value.as_scalar().filter(|scalar| !scalar.is_null());
+            (
+                entry.key.text.as_str(),
+                value.map(|scalar| scalar.text.as_str()),
+            )
+        }
+        Value::Scalar(scalar) => {
+            let text = scalar.text.as_str();
+            let two_words = with_colon(text).is_some().then(|| text.split_once(' '));
+            match two_words.flatten().or_else(|| text.split_once('@')) {
+                Some((key, value)) => (key, Some(value.trim_start())),
+                None => (text, None),
+            }
+        }
+        Value::Sequence(_) => return None,
+    };
+    Some(match value {
+        None => format!("{key}:"),
+        Some(value) if value.starts_with(|first: char| first.is_ascii_alphanumeric()) => {
+            format!("{key}: {value}")
+        }
+        Some(value) => format!("{key}: \"{value}\""),
+    })
 }
 
 /// The entry that a plain scalar was probably meant to be: `name: value` for `name:value`. A scalar of several lines

@@ -1,4 +1,5 @@
 # Loads NodeSet files into a server of asyncua, in the order of the arguments. OPC UA itself is built in.
+# Without strict mode, asyncua leaves out nodes that a file lists before their parents, as that of DI does.
 import asyncio
 import sys
 
@@ -9,7 +10,7 @@ async def main(files):
     server = Server()
     await server.init()
     for file in files:
-        await server.import_xml(file)
+        await server.import_xml(file, strict_mode=False)
     print("LOADED", len(await server.get_namespace_array()))
 
 

@@ -109,6 +109,11 @@ pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileErr
     Ok(())
 }
 
+/// Removes a folder if it is empty; returns whether it did.
+pub fn remove_empty_folder(folder: &Path) -> bool {
+    std::fs::remove_dir(folder).is_ok()
+}
+
 /// Makes a folder and its missing parents; returns the number of folders made.
 fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileError> {
     let kind = |folder: &Path| {
@@ -338,7 +343,7 @@ pub(crate) fn temporary_name(name: &str) -> String {
 }
 
 /// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.
-pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
+pub(crate) fn sweep<S: FileSystem + ?Sized>(system: &S, folder: &Path, name: &str) {
     sweep_where(system, folder, |leftover| {
         is_temporary_name_of(name, leftover)
     });
@@ -353,7 +358,11 @@ pub(crate) fn is_temporary_name_of(name: &str, leftover: &str) -> bool {
 }
 
 /// Removes temporary files and folders with certain names.
-fn sweep_where(system: &dyn FileSystem, folder: &Path, is_temporary: impl Fn(&str) -> bool) {
+fn sweep_where<S: FileSystem + ?Sized>(
+    system: &S,
+    folder: &Path,
+    is_temporary: impl Fn(&str) -> bool,
+) {
     for leftover in system.names(folder).unwrap_or_default() {
         let path = folder.join(&leftover);
         if is_temporary(&leftover)

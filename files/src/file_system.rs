@@ -39,7 +39,7 @@ pub trait NewFile {
 }
 
 /// A folder that is being filled. Until it is dropped, it is not removed as left behind.
-pub trait BeingFilled {}
+pub trait BeingFilled: Send {}
 
 /// The steps of writing. Each can fail, and the machine can crash after each.
 pub trait FileSystem {

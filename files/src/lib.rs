@@ -37,15 +37,16 @@ mod spool;
 mod tree;
 
 pub use atomic::{
-    FolderWriter, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
+    FolderWriter, make_folder, remove_empty_folder, write_cache_file, write_cache_pieces,
+    write_file, write_private_file,
 };
 pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
-pub use read::{Follow, open_file, read_file, read_file_below};
+pub use read::{Follow, is_pipe, open_file, read_file, read_file_below, read_file_or_pipe};
 pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;
-pub use tree::{NewTreeFile, NewTreeLink, replace_tree, write_tree};
+pub use tree::{NewTreeFile, NewTreeLink, PreparedTree, prepare_tree, replace_tree, write_tree};

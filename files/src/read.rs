@@ -1,4 +1,4 @@
-//! Reads plain files of limited size. Pipes, devices and larger files are errors.
+//! Reads plain files of limited size. Devices and larger files are errors, and so are pipes, unless the user names one.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
@@ -24,6 +24,35 @@ pub enum Follow {
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
     let (file, length) = open_plain(path, limit, follow)?;
     read_rest(file, path, length, limit)
+}
+
+/// Whether a path leads to a pipe, such as the one of `<(…)` in a shell.
+pub fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| is_pipe_type(metadata.file_type()))
+}
+
+#[cfg(unix)]
+fn is_pipe_type(kind: std::fs::FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+}
+
+#[cfg(not(unix))]
+fn is_pipe_type(_: std::fs::FileType) -> bool {
+    false
+}
+
+/// Reads a plain file of at most `limit` bytes, or all that comes through a pipe, if that is not more. For a path that the
+/// user chose: a pipe is waited for.
+///
+/// # Errors
+///
+/// As for [`read_file`].
+pub fn read_file_or_pipe(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    if !is_pipe(path) {
+        return read_file(path, limit, Follow::Links);
+    }
+    let pipe = File::open(path).map_err(FileError::system("cannot read", path))?;
+    read_rest(pipe, path, 0, limit)
 }
 
 /// Opens a plain file of at most `limit` bytes. Its later growth is not checked.

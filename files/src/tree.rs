@@ -1,14 +1,13 @@
 //! Writes folders atomically: a folder is filled beside its target and renamed.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::PackagePath;
 
 use crate::atomic::{file_name, parent, sweep, temporary_name};
 use crate::error::FileError;
-use crate::file_system::{Access, EntryKind, FileSystem};
+use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem};
 
 /// A file of a folder that is written with [`write_tree`] or [`replace_tree`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +58,9 @@ pub fn write_tree(
         }
         Some(_) => return Err(occupied),
     }
-    write_aside(system, folder, files, &[], None)
+    let mut tree = PreparedTree::create(system, folder, false)?;
+    tree.fill(files, &[], &[])?;
+    tree.commit()
 }
 
 /// Writes a folder with all its files in place of another one, if there is one, durably: whatever happens, the folder
@@ -74,105 +75,154 @@ pub fn replace_tree(
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
     links: &[NewTreeLink],
 ) -> Result<(), FileError> {
-    let kind = system
-        .kind(folder)
-        .map_err(FileError::system("cannot write", folder))?;
-    let old = match kind {
-        None => None,
-        Some(EntryKind::Folder) => {
-            let name = file_name(folder)?;
-            Some(parent(folder).join(temporary_name(&name)))
-        }
-        Some(_) => return Err(FileError::rejected(folder, "it is not a folder")),
-    };
-    write_aside(system, folder, files, links, old.as_deref())
+    prepare_tree(system, folder, files, links, &[])?.commit()
 }
 
-/// Writes a folder beside its target and renames it. The target, if it exists, becomes `old` first, which is removed.
-fn write_aside(
-    system: &dyn FileSystem,
+/// Fills a folder that can take the place of another one later, as [`replace_tree`] does at once. So several folders can be
+/// written although each must only change if all of them can be written. `folders` are made even if they have no files.
+///
+/// # Errors
+///
+/// As for [`replace_tree`].
+pub fn prepare_tree<'system, S: FileSystem + ?Sized>(
+    system: &'system S,
     folder: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
     links: &[NewTreeLink],
-    old: Option<&Path>,
-) -> Result<(), FileError> {
-    let (parent, name) = (parent(folder), file_name(folder)?);
-    sweep(system, parent, &name);
-    let temporary = parent.join(temporary_name(&name));
-    let rename = || {
-        if let Some(old) = old {
-            system.rename(folder, old)?;
-        }
-        let renamed = system.rename(&temporary, folder);
-        if let (Err(_), Some(old)) = (&renamed, old) {
-            let _ = system.rename(old, folder);
-        }
-        renamed
+    folders: &[PackagePath],
+) -> Result<PreparedTree<'system, S>, FileError> {
+    let kind = system
+        .kind(folder)
+        .map_err(FileError::system("cannot write", folder))?;
+    let replaces = match kind {
+        None => false,
+        Some(EntryKind::Folder) => true,
+        Some(_) => return Err(FileError::rejected(folder, "it is not a folder")),
     };
-    let filled = fill(system, &temporary, folder, files, links, rename);
-    if filled.is_err() {
-        let _ = system.remove(&temporary);
-    }
-    filled?;
-    if let Some(old) = old {
-        system
-            .remove(old)
-            .map_err(FileError::system("cannot clean", folder))?;
-    }
-    system
-        .sync_folder(parent)
-        .map_err(FileError::system("cannot write", parent))
+    let mut tree = PreparedTree::create(system, folder, replaces)?;
+    tree.fill(files, links, folders)?;
+    Ok(tree)
 }
 
-/// Makes and fills the folder `temporary`, and renames it with `rename`; errors name the paths in `target`, which it
-/// becomes.
-fn fill(
-    system: &dyn FileSystem,
-    temporary: &Path,
-    target: &Path,
-    files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
-    links: &[NewTreeLink],
-    rename: impl FnOnce() -> io::Result<()>,
-) -> Result<(), FileError> {
-    let being_filled = system
-        .create_temporary_folder(temporary)
-        .map_err(FileError::system("cannot create", target))?;
-    let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
-    folders.insert(temporary.to_owned());
-    let mut place = |path: &PackagePath| -> Result<PathBuf, FileError> {
-        let mut at = temporary.to_owned();
-        let mut parts = path.as_str().split('/').peekable();
-        while let Some(part) = parts.next() {
-            at.push(part);
-            if parts.peek().is_some() && folders.insert(at.clone()) {
-                let failed = FileError::system("cannot write", target.join(path.as_str()));
-                system.create_folder(&at).map_err(failed)?;
-            }
+/// A folder that was filled beside its target. It is removed unless it is [committed](Self::commit).
+pub struct PreparedTree<'system, S: FileSystem + ?Sized> {
+    system: &'system S,
+    target: PathBuf,
+    temporary: PathBuf,
+    /// Where the folder that it replaces goes, to be removed.
+    old: Option<PathBuf>,
+    /// Until this is dropped, another process does not take the folder for one that was left behind.
+    being_filled: Option<Box<dyn BeingFilled>>,
+}
+
+impl<S: FileSystem + ?Sized> Drop for PreparedTree<'_, S> {
+    fn drop(&mut self) {
+        if self.being_filled.is_some() {
+            // If it cannot be, the next one in the same place does it.
+            let _ = self.system.remove(&self.temporary);
         }
-        Ok(at)
-    };
-    for file in files {
-        let file = file?;
-        let at = place(&file.path)?;
-        let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
-        let mut new = system.create_file(&at, file.access).map_err(failed())?;
-        new.write(&file.bytes).map_err(failed())?;
-        new.sync().map_err(failed())?;
     }
-    // Last, so that nothing is written through them: what is below a link cannot be made any more, and a link cannot be
-    // made where something is.
-    for link in links {
-        let at = place(&link.path)?;
-        let failed = FileError::system("cannot write", target.join(link.path.as_str()));
-        system.create_link(&at, &link.target).map_err(failed)?;
+}
+
+impl<'system, S: FileSystem + ?Sized> PreparedTree<'system, S> {
+    fn create(system: &'system S, target: &Path, replaces: bool) -> Result<Self, FileError> {
+        let (parent, name) = (parent(target), file_name(target)?);
+        sweep(system, parent, &name);
+        let old = replaces.then(|| parent.join(temporary_name(&name)));
+        let temporary = parent.join(temporary_name(&name));
+        let being_filled = system
+            .create_temporary_folder(&temporary)
+            .map_err(FileError::system("cannot create", target))?;
+        Ok(Self {
+            system,
+            target: target.to_owned(),
+            temporary,
+            old,
+            being_filled: Some(being_filled),
+        })
     }
-    for folder in folders.iter().rev() {
+
+    /// Writes the files; errors name the paths that they will have.
+    fn fill(
+        &mut self,
+        files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+        links: &[NewTreeLink],
+        folders: &[PackagePath],
+    ) -> Result<(), FileError> {
+        let Self {
+            system,
+            target,
+            temporary,
+            ..
+        } = self;
+        let mut made: BTreeSet<PathBuf> = BTreeSet::new();
+        made.insert(temporary.clone());
+        // Makes the folders in front of the last part of a path, or all of it.
+        let mut place = |path: &PackagePath, is_folder: bool| -> Result<PathBuf, FileError> {
+            let mut at = temporary.clone();
+            let mut parts = path.as_str().split('/').peekable();
+            while let Some(part) = parts.next() {
+                at.push(part);
+                if (is_folder || parts.peek().is_some()) && made.insert(at.clone()) {
+                    let failed = FileError::system("cannot write", target.join(path.as_str()));
+                    system.create_folder(&at).map_err(failed)?;
+                }
+            }
+            Ok(at)
+        };
+        for file in files {
+            let file = file?;
+            let at = place(&file.path, false)?;
+            let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
+            let mut new = system.create_file(&at, file.access).map_err(failed())?;
+            new.write(&file.bytes).map_err(failed())?;
+            new.sync().map_err(failed())?;
+        }
+        for folder in folders {
+            place(folder, true)?;
+        }
+        // Last, so that nothing is written through them: what is below a link cannot be made any more, and a link cannot
+        // be made where something is.
+        for link in links {
+            let at = place(&link.path, false)?;
+            let failed = FileError::system("cannot write", target.join(link.path.as_str()));
+            system.create_link(&at, &link.target).map_err(failed)?;
+        }
+        for folder in made.iter().rev() {
+            system
+                .sync_folder(folder)
+                .map_err(FileError::system("cannot write", target.as_path()))?;
+        }
+        Ok(())
+    }
+
+    /// Puts the folder in its place.
+    ///
+    /// # Errors
+    ///
+    /// A step fails. The target is as it was unless only cleaning failed.
+    pub fn commit(mut self) -> Result<(), FileError> {
+        let (system, target) = (self.system, self.target.clone());
+        let failed = |action| FileError::system(action, target.as_path());
+        let old = self.old.take();
+        if let Some(old) = &old {
+            system
+                .rename(&target, old)
+                .map_err(failed("cannot write"))?;
+        }
+        if let Err(error) = system.rename(&self.temporary, &target) {
+            if let Some(old) = &old {
+                let _ = system.rename(old, &target);
+            }
+            return Err(failed("cannot write")(error));
+        }
+        self.being_filled = None;
+        if let Some(old) = old {
+            system.remove(&old).map_err(failed("cannot clean"))?;
+        }
+        let parent = parent(&target);
         system
-            .sync_folder(folder)
-            .map_err(FileError::system("cannot write", target))?;
+            .sync_folder(parent)
+            .map_err(FileError::system("cannot write", parent))
     }
-    rename().map_err(FileError::system("cannot write", target))?;
-    // Until here, another process would have taken the folder for one that was left behind.
-    drop(being_filled);
-    Ok(())
 }

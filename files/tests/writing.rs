@@ -10,8 +10,8 @@ use std::path::Path;
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
     Access, FileSystem, FolderWriter, Follow, NewTreeFile, NewTreeLink, RealFileSystem,
-    make_folder, read_file, read_file_below, replace_tree, write_cache_pieces, write_file,
-    write_private_file, write_tree,
+    make_folder, prepare_tree, read_file, read_file_below, replace_tree, write_cache_pieces,
+    write_file, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -212,6 +212,26 @@ fn a_folder_is_replaced_as_a_whole() {
             }
         }
     }
+}
+
+#[test]
+fn a_prepared_folder_changes_nothing_until_it_is_committed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("tree");
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).expect("it can be read");
+        entries.count()
+    };
+    let empty = [PackagePath::parse("empty/inner").expect("a path")];
+    let prepare = || prepare_tree(&RealFileSystem, &target, tree(), &[link()], &empty);
+    drop(prepare().expect("it can be written"));
+    assert_eq!(names(), 0, "it is removed");
+    let first = prepare().expect("it can be written");
+    let second = prepare().expect("it is not taken for a leftover");
+    drop(second);
+    assert!(!target.exists());
+    first.commit().expect("it can be renamed");
+    assert!(target.join("empty/inner").is_dir() && names() == 1);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{
-    Access, FileError, FileSystem as _, Follow, NewTreeFile, NewTreeLink, RealFileSystem,
-    make_folder, read_file, replace_tree,
+    Access, FileError, FileSystem as _, Follow, NewTreeFile, NewTreeLink, PreparedTree,
+    RealFileSystem, make_folder, prepare_tree, read_file, remove_empty_folder, replace_tree,
 };
 use pkgres_formats::ansible::{
     COLLECTION_MANIFEST, COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE,
@@ -38,6 +38,24 @@ pub enum InstalledState {
     OtherVersion(Option<Version>),
     /// It is that version, with other files.
     Different(Vec<Difference>),
+}
+
+/// A release that is ready to be installed, beside the place where it will be.
+pub struct PreparedCollection {
+    before: InstalledState,
+    /// Its files; `None` if it is installed already.
+    tree: Option<PreparedTree<'static, RealFileSystem>>,
+}
+
+impl PreparedCollection {
+    /// Installs the release; returns what was installed before. At any time, the collection is there with all of its files
+    /// or, for a moment, not at all.
+    pub fn commit(self) -> Result<InstalledState, FileError> {
+        if let Some(tree) = self.tree {
+            tree.commit()?;
+        }
+        Ok(self.before)
+    }
 }
 
 impl Installation {
@@ -121,51 +139,63 @@ impl Installation {
         Ok(state)
     }
 
-    /// Installs a release unless it is installed already; returns what was installed before. At any time, the
-    /// collection is there with all of its files or, for a moment, not at all.
+    /// Prepares the installation of a release, unless it is installed already. Nothing changes before it is committed.
     ///
     /// # Errors
     ///
     /// In its place is a working copy, which would be lost, or the folder cannot be written.
-    pub fn install(
+    pub fn prepare(
         &self,
         release: &CollectionFiles,
         options: &ReadOptions,
-    ) -> Result<InstalledState, Diagnostic> {
+    ) -> Result<PreparedCollection, Diagnostic> {
         let failed = |error: FileError| error.to_diagnostic();
         let before = self.replaceable_state(release, options)?;
-        if before != InstalledState::Same {
-            let path = self.collection_path(&release.name);
-            make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
-            // Where there are no links, what they lead to is written under their paths.
-            let is_linked = |path: &str| cfg!(unix) && release.is_linked(path);
-            let files = release.files();
-            let files = files.filter(|file| !is_linked(file.path.as_str()));
-            let files = files.map(|file| {
-                Ok(NewTreeFile {
-                    path: file.path.clone(),
-                    bytes: file.bytes.clone(),
-                    access: if file.is_executable {
-                        Access::Program
-                    } else {
-                        Access::Data
-                    },
-                })
-            });
-            let links = release.links().filter(|_| cfg!(unix));
-            let links: Vec<NewTreeLink> = links
-                .map(|link| NewTreeLink {
-                    path: link.path.clone(),
-                    target: link.target.clone(),
-                })
-                .collect();
-            replace_tree(&RealFileSystem, &path, files, &links).map_err(failed)?;
-            let folders = release.folders();
-            for folder in folders.filter(|folder| !is_linked(folder.as_str())) {
-                make_folder(&RealFileSystem, &path.join(folder.as_str())).map_err(failed)?;
+        if before == InstalledState::Same {
+            return Ok(PreparedCollection { before, tree: None });
+        }
+        let path = self.collection_path(&release.name);
+        make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
+        // Where there are no links, what they lead to is written under their paths.
+        let is_linked = |path: &str| cfg!(unix) && release.is_linked(path);
+        let files = release.files();
+        let files = files.filter(|file| !is_linked(file.path.as_str()));
+        let files = files.map(|file| {
+            Ok(NewTreeFile {
+                path: file.path.clone(),
+                bytes: file.bytes.clone(),
+                access: if file.is_executable {
+                    Access::Program
+                } else {
+                    Access::Data
+                },
+            })
+        });
+        let links = release.links().filter(|_| cfg!(unix));
+        let links: Vec<NewTreeLink> = links
+            .map(|link| NewTreeLink {
+                path: link.path.clone(),
+                target: link.target.clone(),
+            })
+            .collect();
+        let folders = release.folders();
+        let folders = folders.filter(|folder| !is_linked(folder.as_str()));
+        let folders: Vec<PackagePath> = folders.cloned().collect();
+        let tree = prepare_tree(&RealFileSystem, &path, files, &links, &folders).map_err(failed)?;
+        Ok(PreparedCollection {
+            before,
+            tree: Some(tree),
+        })
+    }
+
+    /// Removes the folders around collections that have none: those that were made for releases that were not installed.
+    pub fn remove_empty_folders(&self, names: &BTreeSet<PackageName>) {
+        for name in names {
+            if let Some(namespace) = self.collection_path(name).parent() {
+                remove_empty_folder(namespace);
             }
         }
-        Ok(before)
+        remove_empty_folder(&self.root);
     }
 
     /// Writes the file about the source of an installed collection, and removes those of other versions.

@@ -115,7 +115,9 @@ pub use index_cache::IndexCache;
 #[cfg(feature = "index")]
 pub use index_file::{IndexFileRegistry, read_provided};
 #[cfg(feature = "index")]
-pub use installed_collections::{Installation, InstalledState, collection_files};
+pub use installed_collections::{
+    Installation, InstalledState, PreparedCollection, collection_files,
+};
 #[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;

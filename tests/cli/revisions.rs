@@ -121,6 +121,28 @@ fn revisions_are_compared_in_each_format() {
     assert_eq!(json["changes"]["packages"], expected);
 }
 
+/// As in `pkgres diff <(git show REVISION:FILE)` in a shell.
+#[test]
+fn a_pipe_is_a_file() {
+    let repository = history();
+    let app = repository.path().join("app");
+    let program = trycmd::cargo::cargo_bin!("pkgres");
+    for arguments in [
+        "<(git show first:./pkgres.lock) pkgres.lock",
+        "<(git show first:./pkgres.lock)",
+        "first <(cat pkgres.lock)",
+        "<(git show first:./pkgres.lock) HEAD",
+    ] {
+        let script = format!("'{}' diff {arguments}", program.display());
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", &script]).current_dir(&app);
+        let output = bash.env("NO_COLOR", "1").output().expect("bash starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(stderr, "3 differences\n", "{arguments}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), TEXT, "{arguments}");
+    }
+}
+
 #[test]
 fn a_revision_is_of_the_project_on_the_other_side() {
     let repository = history();

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, read_file};
+use pkgres_files::{is_pipe, read_file_or_pipe};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, MANIFEST_FILE};
 use serde_json::{Value, json};
@@ -201,7 +201,7 @@ fn file_of(text: &str) -> Option<PathBuf> {
     if path.is_dir() {
         Some(path.join(LOCK_FILE))
     } else {
-        path.is_file().then(|| path.to_owned())
+        (path.is_file() || is_pipe(path)).then(|| path.to_owned())
     }
 }
 
@@ -216,11 +216,11 @@ enum LockPlace {
 impl LockPlace {
     /// The place of the lockfile that the other side names; `here` if that is a revision alone.
     fn of(other: &str, here: &Path) -> Result<Self> {
-        if let Some(file) = file_of(other) {
+        if let Some(file) = file_of(other).filter(|file| !is_pipe(file)) {
             let folder = file.parent().unwrap_or(Path::new(""));
             return Ok(Self::Folder(folder.to_owned()));
         }
-        if !other.contains(':') {
+        if !other.contains(':') || is_pipe(Path::new(other)) {
             return Ok(Self::Folder(here.to_owned()));
         }
         let object = file_of_revision(other)?;
@@ -234,7 +234,7 @@ fn lockfile(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile
     match file_of(text) {
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
-            let bytes = read_file(&file, limit, Follow::Links)?;
+            let bytes = read_file_or_pipe(&file, limit)?;
             let lock = parse_lock(&file, &bytes, context);
             if file.file_name() == Some(LOCK_FILE.as_ref()) {
                 return lock;

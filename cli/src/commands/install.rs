@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{FileLock, RealFileSystem, lock_folder, make_folder};
+use pkgres_files::{FileLock, RealFileSystem, lock_folder, make_folder, remove_empty_folder};
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, ReleaseSource, Version};
+use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Version};
 use pkgres_registry_client::{
-    Artifact, Installation, InstalledState, ReceivedArtifact, collection_files,
+    Artifact, Installation, InstalledState, PreparedCollection, ReceivedArtifact, collection_files,
 };
 use serde_json::json;
 
@@ -30,13 +30,12 @@ const SHOWN_DIFFERENCES: usize = 5;
 /// A release of a lockfile, and what was there in its place.
 type InstalledReleases = BTreeMap<(PackageName, Version), InstalledState>;
 
-/// The releases that were fetched and checked.
-type CheckedReleases<'projects> = BTreeMap<(PackageName, Version), CheckedRelease<'projects>>;
+/// The releases that are ready to be installed.
+type PreparedReleases<'projects> = BTreeMap<(PackageName, Version), PreparedRelease<'projects>>;
 
-/// A release that was fetched and checked.
-struct CheckedRelease<'projects> {
-    /// The artifact; `None` if the release is installed already.
-    artifact: Option<Artifact>,
+/// A release that was fetched and checked, and is ready to be installed.
+struct PreparedRelease<'projects> {
+    collection: PreparedCollection,
     /// The address of its Galaxy server.
     server: Option<String>,
     /// The project that locks it.
@@ -44,7 +43,6 @@ struct CheckedRelease<'projects> {
 }
 
 pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let options = &context.read_options;
     let installation = Installation::new(&args.folder);
     let mut projects = Vec::new();
     for manifest in manifests(&args.locked, context)? {
@@ -52,54 +50,65 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
         require_collections(&project, "install")?;
         projects.push((project, lock));
     }
-    let mut alone = None;
-    if installation.path().is_dir() {
-        alone = Some(lock_alone(&installation, args, output)?);
-    }
-    // If one artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that
-    // nobody has tried together.
-    let mut checked = CheckedReleases::new();
-    for (project, lock) in &projects {
-        let servers = servers(project, context)?;
-        let check = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let files = read_files(&received.artifact, name, version, context)?;
-            let state = installation.replaceable_state(&files, options)?;
-            let source = lock.packages.get(&(name.clone(), version.clone()));
-            let server = source.and_then(|locked| match &locked.source {
-                ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
-                _ => None,
-            });
-            let release = CheckedRelease {
-                artifact: (state != InstalledState::Same).then_some(received.artifact),
-                server,
-                project,
-            };
-            checked.insert((name.clone(), version.clone()), release);
-            Ok(())
-        };
-        let all = WithoutDigest::Rejected;
-        fetch_locked(project, lock, all, context, output, check)?;
-    }
-    require_one_version(&checked)?;
-    if alone.is_none() {
-        make_folder(&RealFileSystem, installation.path())?;
-        alone = Some(lock_alone(&installation, args, output)?);
-    }
+    let is_new = !installation.path().exists();
+    let is_new_folder = !args.folder.exists();
+    make_folder(&RealFileSystem, installation.path())?;
+    let alone = lock_alone(&installation, args, output)?;
+    let names = projects.iter().flat_map(|(_, lock)| lock.packages.keys());
+    let names: BTreeSet<PackageName> = names.map(|(name, _)| name.clone()).collect();
+    let prepared = prepare(&projects, &installation, context, output);
+    let prepared = prepared.inspect_err(|_| {
+        if is_new {
+            installation.remove_empty_folders(&names);
+        }
+        if is_new_folder {
+            remove_empty_folder(&args.folder);
+        }
+    })?;
     let mut before = InstalledReleases::new();
-    for ((name, version), release) in checked {
-        let state = match &release.artifact {
-            Some(artifact) => {
-                let files = read_files(artifact, &name, &version, context)?;
-                installation.install(&files, options)?
-            }
-            None => InstalledState::Same,
-        };
+    for ((name, version), release) in prepared {
+        let state = release.collection.commit()?;
         installation.write_source(&name, &version, release.server.as_deref())?;
         before.insert((name, version), state);
     }
     drop(alone);
     report_installed(&before, &installation, &args.folder, output);
     Ok(Exit::Done)
+}
+
+/// Fetches and checks the locked releases of projects, and writes each beside the place where it will be installed. If one
+/// artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that nobody has
+/// tried together.
+fn prepare<'projects>(
+    projects: &'projects [(Project, Lockfile)],
+    installation: &Installation,
+    context: &Context,
+    output: &mut Output,
+) -> Result<PreparedReleases<'projects>> {
+    let mut prepared = PreparedReleases::new();
+    for (project, lock) in projects {
+        let servers = servers(project, context)?;
+        let prepare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
+            let key = (name.clone(), version.clone());
+            let files = read_files(&received.artifact, name, version, context)?;
+            let source = lock.packages.get(&key);
+            let server = source.and_then(|locked| match &locked.source {
+                ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
+                _ => None,
+            });
+            let release = PreparedRelease {
+                collection: installation.prepare(&files, &context.read_options)?,
+                server,
+                project,
+            };
+            prepared.insert(key, release);
+            Ok(())
+        };
+        let all = WithoutDigest::Rejected;
+        fetch_locked(project, lock, all, context, output, prepare)?;
+    }
+    require_one_version(&prepared)?;
+    Ok(prepared)
 }
 
 /// Waits until no other run installs into the same folder: they would replace each other's collections.
@@ -113,8 +122,8 @@ fn lock_alone(
 }
 
 /// Fails if projects lock different versions of a collection: a folder has one of each.
-fn require_one_version(checked: &CheckedReleases<'_>) -> Result<()> {
-    let pairs = checked.iter().zip(checked.iter().skip(1));
+fn require_one_version(prepared: &PreparedReleases<'_>) -> Result<()> {
+    let pairs = prepared.iter().zip(prepared.iter().skip(1));
     for (((name, version), release), ((next_name, next_version), next)) in pairs {
         if name == next_name {
             let [first, second] = [release, next].map(|release| {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,6 +43,10 @@ pub(crate) struct Output {
     reported: BTreeSet<String>,
     /// What the next document reports besides its result.
     pending: Pending,
+    /// How many bytes were written to stderr.
+    message_bytes: usize,
+    /// Where the warnings on stderr are, with the texts that identify them.
+    warnings: Vec<(Range<usize>, String)>,
 }
 
 /// Warnings and notes that wait for the JSON document that they belong to.
@@ -104,6 +109,8 @@ impl DataReader {
 pub(crate) struct Captured {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// Where its warnings are in `stderr`, with the texts that identify them.
+    warnings: Vec<(Range<usize>, String)>,
 }
 
 /// Where a line goes.
@@ -197,6 +204,8 @@ impl Output {
             has_line_documents: false,
             reported: BTreeSet::new(),
             pending: Pending::default(),
+            message_bytes: 0,
+            warnings: Vec::new(),
         }
     }
 
@@ -215,6 +224,26 @@ impl Output {
         Captured {
             stdout: stdout.text(),
             stderr: stderr.text(),
+            warnings: output.warnings,
+        }
+    }
+
+    /// Writes the captured messages of a part of the run to stderr, under a title. Warnings that were reported before, such as
+    /// those about a registry of several parts, are left out.
+    pub(crate) fn captured_messages(&mut self, title: &str, captured: &Captured) {
+        let mut text = String::with_capacity(captured.stderr.len());
+        let mut written = 0;
+        for (place, key) in &captured.warnings {
+            text.push_str(&captured.stderr[written..place.start]);
+            if self.reported.insert(key.clone()) {
+                text.push_str(&captured.stderr[place.clone()]);
+            }
+            written = place.end;
+        }
+        text.push_str(&captured.stderr[written..]);
+        if !text.is_empty() {
+            self.note(title);
+            self.message(text.trim_end());
         }
     }
 
@@ -449,8 +478,17 @@ impl Output {
             Some(width) => Cow::Owned(show::wrapped(lines, width)),
             None => Cow::Borrowed(lines),
         };
+        let lines = harmless(&lines);
+        self.message_bytes += lines.len();
         // There is no way to report that stderr cannot be written.
-        let _ = self.stderr.write_all(harmless(&lines).as_bytes());
+        let _ = self.stderr.write_all(lines.as_bytes());
+    }
+
+    /// Writes a warning with `write`, and remembers where it is.
+    fn mark_warning(&mut self, key: String, write: impl FnOnce(&mut Self)) {
+        let start = self.message_bytes;
+        write(self);
+        self.warnings.push((start..self.message_bytes, key));
     }
 
     /// The findings with hints whose commands can be pasted where this run began.
@@ -465,14 +503,24 @@ impl Output {
     /// reported once.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {
-            if !finding.is_error() && !self.reported.insert(key_of(finding)) {
+            let key = (!finding.is_error()).then(|| key_of(finding));
+            if let Some(key) = &key
+                && !self.reported.insert(key.clone())
+            {
                 continue;
             }
             if !finding.is_error() && self.has_document() {
                 self.pending.warnings.push(finding.clone());
             } else {
-                for finding in self.with_folder(std::slice::from_ref(finding)).iter() {
-                    self.write_finding(finding);
+                let shown = self.with_folder(std::slice::from_ref(finding)).into_owned();
+                let write = |output: &mut Self| {
+                    for finding in &shown {
+                        output.write_finding(finding);
+                    }
+                };
+                match key {
+                    Some(key) => self.mark_warning(key, write),
+                    None => write(self),
                 }
             }
         }
@@ -510,7 +558,8 @@ impl Output {
         self.reported.extend(left_out.iter().map(key_of));
         if more > 0 {
             let what = show::counted(more, "more warning");
-            self.remarks([format!("{what} about the registries left out")]);
+            let remark = format!("{what} about the registries left out");
+            self.mark_warning(remark.clone(), |output| output.remarks([remark]));
         }
     }
 

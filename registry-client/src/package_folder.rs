@@ -106,7 +106,7 @@ pub(crate) struct IgnoreRules {
 impl IgnoreRules {
     /// Reads the ignore file of a package folder.
     fn read(folder: &Path) -> Result<Self, FileError> {
-        let file = folder.join(IGNORE_FILE);
+        let file = inside(folder, IGNORE_FILE);
         let rejected = |error: ignore::Error| FileError::Rejected {
             path: file.clone(),
             reason: error.to_string(),
@@ -190,6 +190,15 @@ fn written_by_pkgres(path: &Path, name: &str, is_folder: bool) -> Option<LeftOut
     let is_vendored = is_folder
         && fs::symlink_metadata(path.join(VENDORED_FILE)).is_ok_and(|found| found.is_file());
     is_vendored.then_some(LeftOutBecause::Vendored)
+}
+
+/// The path of a file in a folder, which messages show: in the current folder, it is without `./`.
+fn inside(folder: &Path, file: &str) -> PathBuf {
+    if folder == Path::new(".") {
+        PathBuf::from(file)
+    } else {
+        folder.join(file)
+    }
 }
 
 /// A file of a package folder.
@@ -307,7 +316,7 @@ impl PackageFolder {
         path: &Path,
         options: &ReadOptions,
     ) -> Result<PackageManifest, Vec<Diagnostic>> {
-        let file = path.join(MANIFEST_FILE);
+        let file = inside(path, MANIFEST_FILE);
         let limit = options.limits.manifest_bytes;
         let bytes = read_file(&file, limit, Follow::Nothing)
             .map_err(|error| vec![error.to_diagnostic()])?;

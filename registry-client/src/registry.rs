@@ -291,14 +291,18 @@ pub(crate) fn matches<'text>(words: &[String], texts: impl Iterator<Item = &'tex
     })
 }
 
+/// The releases of each package that was looked up; `None` for a package that the registry does not have.
+pub(crate) type RecordsResult = Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
+
 /// The packages of a registry that is read as a whole: all words are in the name, or in names of classes and interfaces.
-pub(crate) fn search_known<R: Registry + ?Sized>(
-    registry: &R,
+pub(crate) fn search_known(
+    known: Vec<PackageName>,
+    records: impl Fn(&[PackageName]) -> RecordsResult,
     words: &[String],
     limit: usize,
 ) -> Result<Vec<Found>, RegistryError> {
     let mut found = Vec::new();
-    visit(registry, |name, records| {
+    visit(known, records, |name, records| {
         let classes = records
             .iter()
             .flat_map(|record| record.classes.iter().flatten());
@@ -317,12 +321,13 @@ pub(crate) fn search_known<R: Registry + ?Sized>(
 }
 
 /// The packages of a registry that is read as a whole with a release that requires a package.
-pub(crate) fn requiring_known<R: Registry + ?Sized>(
-    registry: &R,
+pub(crate) fn requiring_known(
+    known: Vec<PackageName>,
+    records: impl Fn(&[PackageName]) -> RecordsResult,
     package: &PackageName,
 ) -> Result<Vec<PackageName>, RegistryError> {
     let mut found = Vec::new();
-    visit(registry, |name, records| {
+    visit(known, records, |name, records| {
         if records.iter().any(|record| requires(record, package)) {
             found.push(name.clone());
         }
@@ -351,16 +356,18 @@ pub(crate) fn records_of(
     })
 }
 
-/// Visits all packages of a registry that knows them, with their releases.
-fn visit<R: Registry + ?Sized>(
-    registry: &R,
+/// Visits packages that a registry has, with their releases. Those without an answer are left out.
+fn visit(
+    mut names: Vec<PackageName>,
+    records: impl Fn(&[PackageName]) -> RecordsResult,
     mut each: impl FnMut(&PackageName, &[IndexRecord]),
 ) -> Result<(), RegistryError> {
-    let mut names = registry.known_packages();
     names.sort_unstable();
     for names in names.chunks(AT_ONCE) {
-        for (name, records) in names.iter().zip(registry.records(names)?) {
-            each(name, &records.unwrap_or_default());
+        for (name, records) in names.iter().zip(records(names)?) {
+            if let Some(records) = records {
+                each(name, &records);
+            }
         }
     }
     Ok(())
@@ -471,13 +478,15 @@ pub trait Registry: Send + Sync {
     /// The packages that match all words, sorted by name: at most `limit`. By default, the known packages with the
     /// words in their names or those of their classes and interfaces.
     fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
-        search_known(self, words, limit)
+        let records = |names: &[PackageName]| self.records(names);
+        search_known(self.known_packages(), records, words, limit)
     }
 
     /// The packages with a release that states a requirement on a package; `None` if the registry cannot tell. By
     /// default, those among the known packages.
     fn requiring(&self, package: &PackageName) -> Result<Option<Vec<PackageName>>, RegistryError> {
-        requiring_known(self, package).map(Some)
+        let records = |names: &[PackageName]| self.records(names);
+        requiring_known(self.known_packages(), records, package).map(Some)
     }
 
     /// What the registry says of a package besides its releases, if it says anything.

@@ -136,10 +136,7 @@ impl Batch {
                 continue;
             }
             output.data(&captured.stdout);
-            if !captured.stderr.is_empty() {
-                output.note(&format!("{}:", Escaped::new(&manifest)));
-                output.message(captured.stderr.trim_end());
-            }
+            output.captured_messages(&format!("{}:", Escaped::new(&manifest)), &captured);
         }
         result
     }

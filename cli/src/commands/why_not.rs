@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
-use pkgres_resolver::{Locked, PackageUpdate, Resolution, SideBySide, Update, UpdateTarget};
+use pkgres_resolver::{
+    Locked, PackageUpdate, PrereleasePolicy, Resolution, SideBySide, Update, UpdateTarget,
+};
 use serde_json::json;
 
 use crate::args::WhyNotArgs;
@@ -32,6 +34,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     let project = Project::open(&args.solve.manifest, context)?;
     let task = task_with_lock(&args.solve, &project, context, output)?;
     let locations = task.searched.clone();
+    let prerelease = task.request.options.prerelease;
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     let chosen = versions_of(&name, &resolution);
     if chosen.is_empty() {
@@ -88,6 +91,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
                     chosen: &chosen,
                     before: &resolution,
                     moved: &moved,
+                    prerelease,
                 };
                 tried.show(is_locked, context, output);
                 return Ok(Exit::Done);
@@ -121,6 +125,8 @@ struct Tried<'tried> {
     chosen: &'tried BTreeSet<Version>,
     before: &'tried Resolution,
     moved: &'tried Resolution,
+    /// Which prereleases are chosen.
+    prerelease: PrereleasePolicy,
 }
 
 impl Tried<'_> {
@@ -131,11 +137,34 @@ impl Tried<'_> {
         self.moved.side_by_side().iter().filter(is_new).collect()
     }
 
-    /// Shows why the version was not chosen, and how to get it.
-    fn show(&self, is_locked: bool, context: &Context, output: &mut Output) {
+    /// Why the version is chosen only if it is requested, and when else, if the policy excludes it.
+    fn exclusion(&self) -> Option<(String, &'static str)> {
         let (name, version) = self.release;
         let mut excluded = self.moved.excluded().into_iter();
         let excluded = excluded.find(|one| one.name == *name && one.version == *version);
+        if let Some(excluded) = excluded {
+            return Some((show::excluded_because(excluded.exclusion).to_owned(), ""));
+        }
+        // In place of another prerelease, this one could be chosen if there are no stable versions.
+        let replaces_stable = (self.chosen.iter()).any(|chosen| !chosen.is_prerelease());
+        match self.prerelease {
+            _ if !version.is_prerelease() => None,
+            PrereleasePolicy::Never => Some((
+                "is a prerelease, which `--prerelease never` excludes".to_owned(),
+                "",
+            )),
+            PrereleasePolicy::IfNamed if replaces_stable => Some((
+                "is a prerelease".to_owned(),
+                " or a requirement names exactly this version",
+            )),
+            _ => None,
+        }
+    }
+
+    /// Shows why the version was not chosen, and how to get it.
+    fn show(&self, is_locked: bool, context: &Context, output: &mut Output) {
+        let (name, version) = self.release;
+        let excluded = self.exclusion();
         let split = self.split();
         let status = if excluded.is_some() {
             "excluded"
@@ -149,10 +178,9 @@ impl Tried<'_> {
         };
         let locked = if is_locked { "locked or " } else { "" };
         let chosen = sentence_list(self.chosen, "and");
-        output.note(&match excluded.map(|one| one.exclusion) {
-            Some(exclusion) => {
-                let was = show::excluded_because(exclusion);
-                format!("{name} {version} {was}, so it is chosen only if it is requested")
+        output.note(&match excluded {
+            Some((was, or_else)) => {
+                format!("{name} {version} {was}, so it is chosen only if it is requested{or_else}")
             }
             None if split.is_empty() => {
                 format!(

@@ -15,14 +15,19 @@ use std::sync::{Mutex, OnceLock};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::ReleaseExtent;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::diagnostic::{
+    Code, Diagnostic, Escaped, Location, Severity, SourceText, Span,
+};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
     PackageManifest, PackageName, ReadOptions, RegistryName, Version,
 };
 
 use crate::package_folder::PackageFolder;
-use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
+use crate::registry::{
+    Artifact, Found, RecordsResult, Registry, RegistryError, defined_classes, requiring_known,
+    search_known,
+};
 use crate::registry_title::titled;
 use crate::threads::lock;
 use releases::{ReleaseFile, Releases};
@@ -355,6 +360,23 @@ impl DirectoryRegistry {
         Ok(records.into_values().map(|(record, _)| record).collect())
     }
 
+    /// The records of packages for a lookup in all of them. A package that cannot be used does not hide the others: it is
+    /// left out, with a warning.
+    fn usable_records(&self, names: &[PackageName]) -> RecordsResult {
+        let records = names.iter().map(|name| {
+            let found = self.records(std::slice::from_ref(name));
+            match found {
+                Ok(found) => Ok(found.into_iter().next().flatten()),
+                Err(RegistryError::Invalid(error)) => {
+                    lock(&self.findings).push(left_out(name, *error));
+                    Ok(None)
+                }
+                Err(error) => Err(error),
+            }
+        });
+        records.collect()
+    }
+
     /// Remembers the path of the artifact of a release.
     fn remember(&self, record: &IndexRecord, entry: &DirectoryEntry) {
         if let Some(digest) = record.digest {
@@ -536,6 +558,13 @@ fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
     ))
 }
 
+/// The warning about a package that a lookup leaves out because of an error.
+fn left_out(package: &PackageName, mut error: Diagnostic) -> Diagnostic {
+    error.severity = Severity::Warning;
+    error.message = format!("`{package}` is left out: {}", error.message);
+    error
+}
+
 impl Registry for DirectoryRegistry {
     fn name(&self) -> &RegistryName {
         &self.name
@@ -599,6 +628,16 @@ impl Registry for DirectoryRegistry {
 
     fn known_packages(&self) -> Vec<PackageName> {
         self.names().cloned().collect()
+    }
+
+    fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
+        let records = |names: &[PackageName]| self.usable_records(names);
+        search_known(self.known_packages(), records, words, limit)
+    }
+
+    fn requiring(&self, package: &PackageName) -> Result<Option<Vec<PackageName>>, RegistryError> {
+        let records = |names: &[PackageName]| self.usable_records(names);
+        requiring_known(self.known_packages(), records, package).map(Some)
     }
 
     fn unreadable(&self, package: &PackageName) -> Vec<String> {

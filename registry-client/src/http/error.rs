@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, RegistryName};
 
 use crate::registry::RegistryError;
 use crate::registry_title::titled;
@@ -272,9 +272,12 @@ impl RequestError {
                 "pkgres.no_such_token" => finding.hint(format!(
                     "`pkgres token list --registry {address}` shows the tokens with their ids"
                 )),
-                "pkgres.no_such_version" => finding.hint(format!(
-                    "`pkgres info PACKAGE --registry {address}` lists the versions of a package"
-                )),
+                "pkgres.no_such_version" => match package_in(request) {
+                    Some(package) => finding.hint(format!(
+                        "`pkgres info {package} --registry {address}` lists its versions"
+                    )),
+                    None => finding,
+                },
                 "pkgres.concurrent_update" => {
                     finding.hint("somebody else changed it at the same time: run the command again")
                 }
@@ -290,6 +293,13 @@ impl RequestError {
         }
         .into()
     }
+}
+
+/// The package whose release a request is about.
+fn package_in(request: &str) -> Option<&str> {
+    let (_, rest) = request.split_once("/packages/")?;
+    let (package, _) = rest.split_once("/versions/")?;
+    PackageName::parse(package).is_ok().then_some(package)
 }
 
 /// What to look at if no answer came from an address.

@@ -254,13 +254,17 @@ pub(crate) fn release_of<'packages>(
                 .iter()
                 .map(|(name, version)| format!("{} {version}", Escaped::new(name.as_str())))
                 .collect();
-            Err(error(
-                format!("several releases define the class: {}", names.join(", ")),
-                &format!(
-                    "`pkgres pin {} --registry REGISTRY --in-place` writes package and version into the model",
-                    Escaped::shortened(object.location.source().name())
-                ),
-            ))
+            let model = Escaped::shortened(object.location.source().name());
+            let is_one_package = several.iter().all(|(name, _)| *name == several[0].0);
+            let hint = if is_one_package {
+                format!(
+                    "`pkgres pin {model} --registry REGISTRY --in-place` writes package and version into the model"
+                )
+            } else {
+                "say which one with `package` in the header of the object".to_owned()
+            };
+            let message = format!("several releases define the class: {}", names.join(", "));
+            Err(error(message, &hint))
         }
     }
 }

@@ -335,6 +335,37 @@ fn mistakes_have_places() {
 }
 
 #[test]
+fn a_class_of_several_releases_has_to_be_chosen() {
+    let model = "{'?': {id: web, type: a.Web.Web}}";
+    let release = |version: &str| {
+        let package = package("Web", &[("Web", "")], "Package: []");
+        let mut package = Arc::unwrap_or_clone(package);
+        package.manifest.version = Version::parse(version).expect("a version");
+        Arc::new(package)
+    };
+    let of_package = |name: &str| {
+        let mut package = Arc::unwrap_or_clone(release("1.0.0"));
+        package.manifest.name.value = PackageName::parse(name).expect("a name");
+        Arc::new(package)
+    };
+    let versions = graph(&[release("1.0.0"), release("2.0.0")], Some(model));
+    assert_eq!(
+        versions.err().unwrap_or_default(),
+        [
+            "model.yaml:1:23: error[PK0060]: several releases define the class: a.Web 1.0.0, a.Web 2.0.0; hint: `pkgres pin model.yaml --registry REGISTRY --in-place` writes package and version into the model"
+        ]
+    );
+    // `pin` could not choose either.
+    let packages = graph(&[of_package("a.One"), of_package("a.Two")], Some(model));
+    assert_eq!(
+        packages.err().unwrap_or_default(),
+        [
+            "model.yaml:1:23: error[PK0060]: several releases define the class: a.One 1.0.0, a.Two 1.0.0; hint: say which one with `package` in the header of the object"
+        ]
+    );
+}
+
+#[test]
 fn every_kind_is_read_with_its_properties() {
     let web = package(
         "Web",

@@ -35,7 +35,8 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
             return Err(lock_missing("to update", context));
         };
         let lock = parse_lock(&project.lock_path(), bytes, context)?;
-        let plan = UpdatePlan::new(&args.update, args.precise.as_deref(), &lock, context)?;
+        let precise = args.precise.as_deref();
+        let plan = UpdatePlan::new(&args.update, precise, &lock, &task.registries, context)?;
         task.request.locked = plan.locked;
         task.request.update = plan.update;
     }

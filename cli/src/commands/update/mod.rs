@@ -50,7 +50,8 @@ fn update_one(
         return Err(lock_missing("to update", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
-    let plan = UpdatePlan::new(packages, args.precise.as_deref(), &lock, context)?;
+    let precise = args.precise.as_deref();
+    let plan = UpdatePlan::new(packages, precise, &lock, &task.registries, context)?;
     task.request.locked = plan.locked;
     task.request.update = plan.update;
     let request = task.request.clone();
@@ -142,9 +143,10 @@ impl UpdatePlan {
         packages: &[String],
         precise: Option<&str>,
         lock: &Lockfile,
+        registries: &RegistrySet,
         context: &Context,
     ) -> Result<Self> {
-        let packages = targets::moving_packages(packages, precise, lock, context)?;
+        let packages = targets::moving_packages(packages, precise, lock, registries, context)?;
         Ok(if packages.is_empty() {
             Self {
                 named: BTreeSet::new(),

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{Lockfile, PackageName, Version};
-use pkgres_resolver::{PackageUpdate, UpdateTarget};
+use pkgres_registry_client::RegistrySet;
+use pkgres_resolver::{PackageUpdate, Supply, UpdateTarget};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -16,11 +17,12 @@ pub(super) fn moving_packages(
     packages: &[String],
     precise: Option<&str>,
     lock: &Lockfile,
+    registries: &RegistrySet,
     context: &Context,
 ) -> Result<BTreeMap<PackageName, PackageUpdate>> {
     let mut from: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
     for text in packages {
-        let (name, versions) = locked_versions(text, lock, context)?;
+        let (name, versions) = locked_versions(text, lock, Some(registries), context)?;
         from.entry(name).or_default().extend(versions);
     }
     let to = match precise {
@@ -57,13 +59,14 @@ pub(super) fn moving_packages(
 
 /// Whether a named package or release is locked.
 pub(super) fn is_locked(text: &str, lock: &Lockfile, context: &Context) -> bool {
-    locked_versions(text, lock, context).is_ok()
+    locked_versions(text, lock, None, context).is_ok()
 }
 
-/// A named package and its locked versions, or only the one that is named.
+/// A named package and its locked versions, or only the one that is named. Errors have hints from the registries.
 fn locked_versions(
     text: &str,
     lock: &Lockfile,
+    registries: Option<&RegistrySet>,
     context: &Context,
 ) -> Result<(PackageName, BTreeSet<Version>)> {
     let (name, version) = match release_name(text) {
@@ -98,11 +101,28 @@ fn locked_versions(
     let mut finding = Diagnostic::error(Code::Usage, message);
     // With several releases, one has to be named.
     if locked.len() == 1 {
-        let words = format!("update {name} --precise {version}");
-        let command = context.invocation.command(&words);
-        finding = finding.hint(format!("`{command}` moves to {version}"));
+        finding = finding.hint(if registries.is_some_and(|it| has(it, &name, &version)) {
+            let words = format!("update {name} --precise {version}");
+            let command = context.invocation.command(&words);
+            format!("`{command}` moves to {version}")
+        } else {
+            let command = context.invocation.command(&format!("info {name}"));
+            format!("`{command}` shows which versions there are")
+        });
     }
     Err(finding.into())
+}
+
+/// Whether a registry has a release. One that cannot be read is reported when it is needed.
+fn has(registries: &RegistrySet, name: &PackageName, version: &Version) -> bool {
+    let supplies = registries.supply(std::slice::from_ref(name));
+    supplies.into_iter().flatten().any(|supply| match supply {
+        Supply::Releases { records, .. } => {
+            let mut records = records.iter();
+            records.any(|record| version.names_release(&record.version))
+        }
+        Supply::Unknown => false,
+    })
 }
 
 /// The error about a manifest where a package is expected.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, did_you_mean, most_similar_name};
+use pkgres_registry_client::RegistrySet;
+use pkgres_resolver::UpdateReport;
 use serde_json::json;
 
 use super::{UpdatePlan, report, targets, update_one};
@@ -20,6 +22,7 @@ use crate::lockfile::lock_of;
 use crate::named_packages::release_name;
 use crate::output::Output;
 use crate::project::Project;
+use crate::project_classes::ProjectClasses;
 use crate::show;
 use crate::update_effects::{ProjectEffects, Replacement};
 
@@ -53,11 +56,13 @@ fn update_together(
     let before = agree(manifests, &options, context, output)?.resolution;
     let before = lock_of(&before);
     let precise = args.precise.as_deref();
-    let plan = UpdatePlan::new(&args.packages, precise, &before, context)?;
+    let registries = registries_of(manifests.first(), context)?;
+    let plan = UpdatePlan::new(&args.packages, precise, &before, &registries, context)?;
     let (locked, update) = (plan.locked, plan.update);
     let moved = agree_with(manifests, locked, update, context, output)?;
     let wanted = moved.releases.clone();
-    let report = report(&moved.resolution, &moved.roots);
+    let mut report = report(&moved.resolution, &moved.roots);
+    describe(&mut report, manifests, context)?;
     let agreement = stabilize(moved, manifests, &options, context, output)?;
     let is_lost = |name: &&PackageName| {
         let now = releases_of(&agreement.releases, name);
@@ -114,6 +119,30 @@ fn update_together(
         output.note(&result.summary_of_reading("Looked at"));
     }
     Ok(exit)
+}
+
+/// The registries of the members, which all have the settings of the workspace.
+fn registries_of(manifest: Option<&PathBuf>, context: &Context) -> Result<RegistrySet> {
+    let configured = match manifest {
+        Some(manifest) => Project::open(manifest, context)?.registries(context)?,
+        None => Vec::new(),
+    };
+    context.registries.open(&configured, &context.read_options)
+}
+
+/// Adds the display names of classes and their places in the files of members to a report.
+fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context) -> Result<()> {
+    if report.held_back.is_empty() {
+        return Ok(());
+    }
+    let provided = context.registries.provided(&context.read_options)?;
+    for manifest in manifests {
+        let project = Project::open(manifest, context)?;
+        let registries = registries_of(Some(manifest), context)?;
+        let classes = ProjectClasses::of(&project, &provided, context);
+        classes.describe_in_report(report, &registries, context);
+    }
+    Ok(())
 }
 
 /// What the changes of an agreement mean for the classes of the members, as they are locked now.

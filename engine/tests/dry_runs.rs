@@ -458,6 +458,28 @@ fn what_no_change_before_it_can_remedy_has_failed() {
     }
 }
 
+/// A file that is unlike the program of a command does not provide it.
+#[test]
+fn a_command_whose_program_nothing_provides_has_failed() {
+    let graph = |made: &str| {
+        with(|builder| {
+            builder.add(id("file:it"), File::new(made), default());
+            let command = Command::new("tool").variable("PATH", "/bin");
+            let exec = Exec::new(command, Guard::creates("/none"));
+            builder.add(id("exec:it"), exec, default());
+            builder.order(id("file:it"), id("exec:it"));
+        })
+    };
+    let root = machine_with(&["sh"]);
+    for (made, state) in [
+        ("/other", "exec:it Failed("),
+        ("/bin/tool", "exec:it Pending("),
+    ] {
+        let dry = run(root.path(), graph(made), true);
+        assert!(dry.states[1].starts_with(state), "{made}: {:?}", dry.states);
+    }
+}
+
 #[test]
 fn what_was_changed_in_part_has_failed_behind_a_change_that_is_not_made() {
     let root = machine_with(&["sh", "false"]);
@@ -477,7 +499,7 @@ fn what_was_changed_in_part_has_failed_behind_a_change_that_is_not_made() {
 
 #[test]
 fn a_dry_run_shows_what_would_be_refreshed() {
-    let root = tempfile::tempdir().expect("a folder for the test");
+    let root = machine_with(&["sh", "true"]);
     let graph = |content: &str| {
         let file = File::new("/conf").with_content(content);
         with(|builder| {

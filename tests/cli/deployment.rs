@@ -382,6 +382,8 @@ fn a_watched_run_says_once_how_the_machine_is() {
         let stderr = String::from_utf8_lossy(&run.stderr);
         // It is checked every second, and found to be the same.
         assert_eq!(stderr.matches(note).count(), 1, "{options}: {stderr}");
+        let differs = stdout.matches("+ file:/web.conf").count();
+        assert_eq!(differs, 1, "{options}: {stdout}");
     }
 }
 
@@ -511,5 +513,20 @@ fn a_plan_with_files_agrees_with_a_run_about_reversals() {
     for command in [&["plan", "--diff"][..], &["apply"]] {
         let (code, stderr) = run(command);
         assert_eq!(code, Some(0), "{command:?}: {stderr}");
+    }
+
+    // What is restored stays in the way.
+    write(&folder.path().join("root/f"), "before");
+    let resources = "Package:\n- file: /f\n  content: f\n  meta: {reverse: true}\n";
+    write(&folder.path().join("web/r.yaml"), resources);
+    let (code, stderr) = run(&["apply"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let resources = "Package:\n- link: /f\n  target: g\n";
+    write(&folder.path().join("web/r.yaml"), resources);
+    for command in [&["plan"][..], &["plan", "--diff"], &["apply"]] {
+        let (code, stderr) = run(command);
+        assert_eq!(code, Some(7), "{command:?}: {stderr}");
+        let reason = "link:/f: /f exists, but is not a link: remove it first";
+        assert!(stderr.contains(reason), "{command:?}: {stderr}");
     }
 }

@@ -139,6 +139,7 @@ impl ResourceCheck<'_> {
                 description,
                 release: self.release.clone(),
                 object: None,
+                object_location: None,
             })
         });
         filled.collect()

@@ -31,6 +31,7 @@ impl Deployment {
     /// that do not exist, values that no resource sends, and cycles.
     pub fn graph(&self, kinds: &Kinds, options: GraphOptions) -> Result<Graph, Vec<Diagnostic>> {
         let mut findings = Vec::new();
+        let mut mistakes = Mistakes::default();
         let mut by_id: BTreeMap<&ResourceId, &DeployedResource> = BTreeMap::new();
         let mut read_by_id: BTreeMap<&ResourceId, Arc<dyn Resource>> = BTreeMap::new();
         let mut builder = GraphBuilder::new();
@@ -57,7 +58,7 @@ impl Deployment {
                 Err(errors) => {
                     // Another one of this name may be right, but is not looked at without this one.
                     by_id.entry(id).or_insert(resource);
-                    findings.extend(errors);
+                    mistakes.add(errors, resource);
                     continue;
                 }
             };
@@ -82,6 +83,7 @@ impl Deployment {
                 }
             }
         }
+        findings.splice(0..0, mistakes.findings());
         if !findings.is_empty() {
             return Err(findings);
         }
@@ -104,6 +106,33 @@ impl Deployment {
                 Err(findings)
             }
         }
+    }
+}
+
+/// The mistakes of resources, each once for all objects that it occurs for.
+#[derive(Default)]
+struct Mistakes<'resources>(Vec<(Diagnostic, Vec<&'resources DeployedResource>)>);
+
+impl<'resources> Mistakes<'resources> {
+    fn add(&mut self, errors: Vec<Diagnostic>, resource: &'resources DeployedResource) {
+        for error in errors {
+            match self.0.iter_mut().find(|(other, _)| *other == error) {
+                Some((_, resources)) => resources.push(resource),
+                None => self.0.push((error, vec![resource])),
+            }
+        }
+    }
+
+    /// What depends on the values of one object names it.
+    fn findings(self) -> impl Iterator<Item = Diagnostic> {
+        let mistakes = self.0.into_iter();
+        mistakes.map(|(finding, resources)| match resources[..] {
+            [resource] => match &resource.object_location {
+                Some(location) => finding.label(location.clone(), "for this object"),
+                None => finding,
+            },
+            _ => finding,
+        })
     }
 }
 

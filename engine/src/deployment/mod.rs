@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed, Severity};
+use pkgres_manifest::diagnostic::{Diagnostic, Location, Parsed, Severity};
 use pkgres_manifest::{
     Limits, ObjectId, ObjectModel, Package, PackageName, ResourceDescription, ResourceTemplate,
     Version,
@@ -40,6 +40,8 @@ pub struct DeployedResource {
     pub release: (PackageName, Version),
     /// The name of the object that it belongs to, if it belongs to one.
     pub object: Option<String>,
+    /// Where that object is.
+    object_location: Option<Location>,
 }
 
 /// The resources of locked releases and of the objects of a model.
@@ -203,6 +205,7 @@ impl<'packages> Collected<'packages> {
                 description,
                 release: release.clone(),
                 object: None,
+                object_location: None,
             })
         });
         resources.collect()
@@ -233,6 +236,8 @@ impl<'packages> Collected<'packages> {
                         description,
                         release: values.release().clone(),
                         object: object.map(|(model, object)| name_of(model, object)),
+                        object_location: object
+                            .map(|(model, object)| model.object(object).location.clone()),
                     });
                 }
                 Err(findings) => {

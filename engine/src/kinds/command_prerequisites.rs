@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use super::accounts::{groups, users};
 use crate::resource::{Identifier, ResourceError, Wish};
-use crate::target::{Command, NO_SHELL, Probe, TargetError, shown};
+use crate::target::{Command, NO_SHELL, Probe, shown};
 
 /// The shell of a machine, which starts commands.
 const SHELL: &str = "/bin/sh";
@@ -48,25 +48,42 @@ fn places_of_program(command: &Command) -> Vec<PathBuf> {
 
 /// Checks that a command can be started, as far as that is known without starting it.
 pub(super) fn require_startable(command: &Command, probe: &dyn Probe) -> Result<(), ResourceError> {
-    let Some(reason) = obstacle(command, probe) else {
+    let Some(Obstacle { reason, needs }) = obstacle(command, probe) else {
         return Ok(());
     };
-    let message = format!("cannot run `{}`: {reason}", shown(command));
-    Err(TargetError::Unsupported(message).into())
+    Err(ResourceError::NotStartable {
+        message: format!("cannot run `{}`: {reason}", shown(command)),
+        needs,
+    })
 }
 
-/// Why a command cannot be started; `None` if that is not certain.
-fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
+/// Why a command cannot be started, and what would help.
+struct Obstacle {
+    reason: String,
+    needs: Vec<Identifier>,
+}
+
+impl Obstacle {
+    fn new(reason: String, needs: impl IntoIterator<Item = Identifier>) -> Self {
+        let needs = needs.into_iter().collect();
+        Self { reason, needs }
+    }
+}
+
+/// What keeps a command from starting; `None` if that is not certain.
+fn obstacle(command: &Command, probe: &dyn Probe) -> Option<Obstacle> {
     // What cannot be read may be there.
     let is_missing = |path: &Path| matches!(probe.entry(path), Ok(None));
     if is_missing(Path::new(SHELL)) {
-        return Some(NO_SHELL.to_owned());
+        let shell = Identifier::path(SHELL);
+        return Some(Obstacle::new(NO_SHELL.to_owned(), [shell]));
     }
     if is_missing(&command.folder) {
         let folder = command.folder.to_string_lossy();
         let folder = Escaped::shortened(&folder);
-        return Some(format!(
-            "the folder {folder}, which it starts in, does not exist"
+        return Some(Obstacle::new(
+            format!("the folder {folder}, which it starts in, does not exist"),
+            [Identifier::path(&command.folder)],
         ));
     }
     if let Some(user) = &command.user
@@ -77,9 +94,9 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
             probe,
         )
     {
-        return Some(format!(
-            "the machine has no user `{}`",
-            Escaped::shortened(user)
+        return Some(Obstacle::new(
+            format!("the machine has no user `{}`", Escaped::shortened(user)),
+            [Identifier::User(user.clone())],
         ));
     }
     if let Some(group) = &command.group
@@ -90,9 +107,9 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
             probe,
         )
     {
-        return Some(format!(
-            "the machine has no group `{}`",
-            Escaped::shortened(group)
+        return Some(Obstacle::new(
+            format!("the machine has no group `{}`", Escaped::shortened(group)),
+            [Identifier::Group(group.clone())],
         ));
     }
     let program = Escaped::shortened(&command.program);
@@ -106,11 +123,17 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
     let Some(found) = found else {
         // A shell of BusyBox may have the program in itself.
         let is_built_in = is_name && is_busybox(probe);
-        return (!is_built_in).then(|| format!("the machine has no program `{program}`"));
+        return (!is_built_in).then(|| {
+            let reason = format!("the machine has no program `{program}`");
+            Obstacle::new(reason, places.iter().map(Identifier::path))
+        });
     };
     let entry = probe.entry(found).ok().flatten()?;
     let is_plain = entry.kind == EntryKind::File && entry.mode & 0o111 == 0 && !is_name;
-    is_plain.then(|| format!("{program} is not executable"))
+    is_plain.then(|| {
+        let reason = format!("{program} is not executable");
+        Obstacle::new(reason, [Identifier::path(found)])
+    })
 }
 
 /// Whether a user or group does not exist, as far as the files of the machine tell.

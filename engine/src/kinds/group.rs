@@ -115,6 +115,12 @@ impl Resource for Group {
             ResourceError::MissingAccount { what, name } => {
                 !self.is_absent && *what == "group" && *name == self.name
             }
+            ResourceError::NotStartable { needs, .. } => {
+                !self.is_absent
+                    && needs
+                        .iter()
+                        .any(|needed| self.identifiers().contains(needed))
+            }
             ResourceError::MissingFolder(_) | ResourceError::InTheWay { .. } => false,
             _ => true,
         }

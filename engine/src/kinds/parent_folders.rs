@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{EntryAttributes, EntryKind};
 
 use super::accounts::{GROUPS, USERS};
-use crate::resource::{Difference, Resource, ResourceError};
+use crate::resource::{Difference, Identifier, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError};
 
 /// The mode of folders that are made around something.
@@ -35,12 +35,24 @@ pub(super) fn may_remedy_at(
         ResourceError::MissingFolder(folder) => resource.may_make_folder(folder),
         ResourceError::NotWritable { folder, .. } => resource.may_open_folder(folder),
         ResourceError::InTheWay { path: occupied, .. } => removes && occupied.starts_with(path),
-        ResourceError::MissingAccount { .. } => {
-            let mut lists = [USERS, GROUPS].into_iter();
-            lists.any(|list| Path::new(list).starts_with(path))
-        }
+        ResourceError::MissingAccount { .. } => lists_accounts(path),
+        ResourceError::NotStartable { needs, .. } => needs.iter().any(|needed| match needed {
+            // A link may lead there, by which it has another path.
+            Identifier::Path(needed) => {
+                needed.starts_with(path)
+                    || needed.file_name() == path.file_name()
+                    || resource.may_make_folder(needed)
+            }
+            _ => lists_accounts(path),
+        }),
         _ => true,
     }
+}
+
+/// Whether a path is one of the lists of users and groups, or a folder around them.
+fn lists_accounts(path: &Path) -> bool {
+    let mut lists = [USERS, GROUPS].into_iter();
+    lists.any(|list| Path::new(list).starts_with(path))
 }
 
 /// The error that the folder around a path is missing, if it is; otherwise `error`.

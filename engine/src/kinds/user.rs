@@ -386,6 +386,13 @@ impl Resource for User {
                 // A group of the same name may come with it.
                 !self.is_absent && *name == self.name
             }
+            ResourceError::NotStartable { needs, .. } => {
+                let own = [
+                    Identifier::User(self.name.clone()),
+                    Identifier::Group(self.name.clone()),
+                ];
+                !self.is_absent && needs.iter().any(|needed| own.contains(needed))
+            }
             ResourceError::MissingFolder(_) | ResourceError::InTheWay { .. } => false,
             _ => true,
         }

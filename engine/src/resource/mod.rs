@@ -217,6 +217,14 @@ pub enum ResourceError {
         /// Its name.
         name: String,
     },
+    /// The machine lacks what a command needs to start.
+    #[error("{message}")]
+    NotStartable {
+        /// What it lacks.
+        message: String,
+        /// The files, folders, users or groups of which one would be enough.
+        needs: Vec<Identifier>,
+    },
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),

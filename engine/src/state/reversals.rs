@@ -1,5 +1,6 @@
 //! Resources that restore what was there before resources that are no longer in the graph.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_manifest::ResourceId;
@@ -95,6 +96,21 @@ impl Resource for Reversing {
                 Watching::PathsAndPolling(Vec::new())
             }
         }
+    }
+
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        let resource = self.resource.as_ref();
+        resource.is_none_or(|resource| resource.may_make_folder(folder))
+    }
+
+    fn may_open_folder(&self, folder: &Path) -> bool {
+        let resource = self.resource.as_ref();
+        resource.is_none_or(|resource| resource.may_open_folder(folder))
+    }
+
+    fn may_remedy(&self, error: &ResourceError) -> bool {
+        let resource = self.resource.as_ref();
+        resource.is_none_or(|resource| resource.may_remedy(error))
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -208,11 +208,12 @@ impl InventoryReader<'_> {
         Some(pairs)
     }
 
-    /// Checks a name: it begins each line that is about the machine.
+    /// Checks a name: it begins each line that is about the machine, and may be one of a list separated by commas.
     fn name(&mut self, name: String, span: Span) -> Option<String> {
-        let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        let is_odd = |letter: char| letter.is_whitespace() || letter.is_control() || letter == ',';
         if name.is_empty() || name.chars().any(is_odd) {
-            return self.fail("the name of a machine is a text without blanks", span);
+            let message = "the name of a machine is a text without blanks and commas";
+            return self.fail(message, span);
         }
         Some(name)
     }
@@ -298,7 +299,12 @@ mod tests {
             ),
             (
                 r#"targets: [{target: "local:", name: 'b c'}]"#,
-                "the name of a machine is a text without blanks",
+                "the name of a machine is a text without blanks and commas",
+            ),
+            // `--limit b,c` would be two names.
+            (
+                r#"targets: [{target: "local:", name: 'b,c'}]"#,
+                "the name of a machine is a text without blanks and commas",
             ),
             (
                 r#"targets: ["local:", {target: "rootfs:b", name: "local:"}]"#,

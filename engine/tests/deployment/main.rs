@@ -183,6 +183,38 @@ fn releases_have_resources_once_and_objects_those_of_their_classes() {
     assert!(definition("file:/etc/one.conf").contains("port=80 k two"));
 }
 
+/// Without the folder that says which services are enabled, a service cannot be enabled.
+#[test]
+fn a_service_comes_after_the_folders_that_it_needs() {
+    let resources = "Package:\n- service: web\n  enabled: true\n- directory: /etc/service\n- directory: /etc/sv/web\n";
+    let graph = graph(&[package("Web", &[], resources)], None).expect("it is right");
+    assert_eq!(
+        edges(&graph),
+        [
+            "directory:/etc/service -> service:web",
+            "directory:/etc/sv/web -> service:web",
+        ]
+    );
+}
+
+/// A mistake of a template is reported once, and one of a value names the object that has it.
+#[test]
+fn mistakes_of_objects_are_told_apart() {
+    let class = "Properties:\n  name: {Contract: $.string()}\n";
+    let resources = "Classes:\n  a.Web.Web:\n  - file: '/srv/${this.name}'\n    contnet: x\n";
+    let web = package_with("Web", &[("Web".to_owned(), class.to_owned())], resources);
+    let object = |name: &str| format!("- '?': {{type: a.Web.Web}}\n  name: {name}\n");
+    let model = ["one", "two", "../up"].map(object).concat();
+    let errors = graph(&[web], Some(&model)).expect_err("they are wrong");
+    assert_eq!(
+        errors,
+        [
+            "Web/r.yaml:4:5: error[PK0105]: unknown property `contnet`; hint: did you mean `content`?",
+            "Web/r.yaml:3:11: error[PK0105]: the name of a file must be a path without `..`, not `/srv/../up` [model.yaml:5:15]",
+        ]
+    );
+}
+
 #[test]
 fn mistakes_have_places() {
     let check = |resources: &str, model: Option<&str>, expected: &[&str]| {

@@ -98,27 +98,29 @@ pub(super) fn locked(record: &Mutex<RunRecord>) -> MutexGuard<'_, RunRecord> {
 struct History {
     /// Why resources have failed that are not in order again.
     failures: BTreeMap<ResourceId, String>,
-    /// The resources that differ, and may not be changed.
-    pending: BTreeSet<ResourceId>,
+    /// The resources that differ, or wait, and are not changed, with what was last said of them.
+    pending: BTreeMap<ResourceId, String>,
     /// Whether something was changed, or failed, since it was last said that the machine is in order.
     changed_since_converged: bool,
 }
 
 impl History {
-    /// Adds the state of a resource; returns whether a failure was reported before.
+    /// Adds the state of a resource; returns whether the same was reported before.
     fn add(&mut self, step: &Step) -> bool {
         match step {
             Step::Changed(id, _) | Step::InOrder(id) | Step::Unknown(id, _) => {
                 let had_failed = self.failures.remove(id).is_some();
-                let was_pending = self.pending.remove(id);
+                let was_pending = self.pending.remove(id).is_some();
                 let is_changed = matches!(step, Step::Changed(..));
                 self.changed_since_converged |= had_failed || was_pending || is_changed;
                 false
             }
             Step::Pending(id, _) | Step::Deferred(id, ..) => {
                 self.failures.remove(id);
-                self.changed_since_converged |= self.pending.insert(id.clone());
-                false
+                let said = format!("{step:?}");
+                let before = self.pending.insert(id.clone(), said.clone());
+                self.changed_since_converged |= before.is_none();
+                before == Some(said)
             }
             Step::Failed(id, message) => {
                 let before = self.failures.insert(id.clone(), message.clone());

@@ -271,7 +271,8 @@ impl Resource for Service {
         let units = UNIT_FOLDERS.map(|folder| Path::new(folder).join(&unit));
         let paths = [definition.join("run"), definition]
             .into_iter()
-            .chain(units);
+            .chain(units)
+            .chain(runit::FOLDERS.map(Into::into));
         let package = Identifier::Package(self.name.clone());
         let all = std::iter::once(package).chain(paths.map(Identifier::path));
         all.map(Wish::after).collect()

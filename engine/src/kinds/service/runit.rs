@@ -16,7 +16,7 @@ use crate::resource::{Change, Difference, ResourceError, Watching};
 use crate::target::{Command, Probe, Target, TargetError};
 
 /// The folders of `runsvdir`, of which the first one that is there counts.
-const FOLDERS: [&str; 3] = ["/etc/service", "/var/service", "/service"];
+pub(super) const FOLDERS: [&str; 3] = ["/etc/service", "/var/service", "/service"];
 
 /// The files of a supervised service that change with its state.
 const SUPERVISED: [&str; 3] = ["pid", "stat", "status"];

@@ -82,7 +82,7 @@ pub use archive::{Archive, ArchiveFile, LazyArchive, check_distinct, write_archi
 pub use class_file::read_class_file;
 pub use class_file::{
     Argument, ArgumentUsage, CallArguments, ClassConstraint, ClassDefinition, ClassUsage, Contract,
-    MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
+    MapKey, MemberUse, MetaAttachment, Method, ObjectCreation, Property, Rule,
 };
 pub use declarations::{ClassOptions, Declarations, DeclaredOption, DeclaredType, SetOptions};
 #[cfg(feature = "packages")]
@@ -106,8 +106,9 @@ pub use lockfile::{
 };
 pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{
-    ConstrainedObject, ContractCheck, DescribedObject, ModelObject, ModelValue, ObjectId,
-    ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin, property_path,
+    ConstrainedObject, ContractCheck, DescribedObject, Exclusions, ModelObject, ModelValue,
+    ObjectId, ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin, held_objects,
+    is_whole_number, property_path,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;

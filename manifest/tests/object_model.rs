@@ -162,6 +162,10 @@ fn an_invalid_model_is_rejected_with_its_location() {
             "m.yaml:1:6: error[PK0060]: the object has no `type`",
         ),
         (
+            "'?': {id: [x], type: a.B}",
+            "m.yaml:1:11: error[PK0060]: `id` must be text, not a list",
+        ),
+        (
             "'?': {type: 1x}",
             "m.yaml:1:13: error[PK0060]: `type` does not name a class: each part of a name begins with a letter or `_`, not with `1`",
         ),

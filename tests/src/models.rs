@@ -92,8 +92,8 @@ pub struct Property {
 pub enum Contract {
     /// An object of a class, in versions of the spec if there is one.
     Class(ClassName, Option<Spec>),
-    /// The description of an object of a class.
-    Template(ClassName),
+    /// The description of an object of a class, of which values at some paths are excluded.
+    Template(ClassName, Vec<String>),
     /// A whole number.
     Int,
     /// Text.
@@ -131,7 +131,15 @@ impl Contract {
                 let spec = spec.map_or_else(String::new, |spec| format!(", null, '{spec}'"));
                 format!(".class({class}{spec})")
             }
-            Self::Template(class) => format!(".template({class})"),
+            Self::Template(class, excluded) if excluded.is_empty() => {
+                format!(".template({class})")
+            }
+            Self::Template(class, excluded) => {
+                let excluded: Vec<String> =
+                    excluded.iter().map(|path| format!("'{path}'")).collect();
+                let excluded = excluded.join(", ");
+                format!(".template({class}, excludeProperties => [{excluded}])")
+            }
             Self::Int => ".int()".to_owned(),
             Self::Text => ".string()".to_owned(),
             Self::NotNull(other) => format!("{}.notNull()", other.rules()),

@@ -484,3 +484,72 @@ fn a_default_of_the_nearest_declaration_is_the_value_for_all() {
         assert_eq!(solved(heir), expected, "{heir}");
     }
 }
+
+/// Whether a model with an object of class `H`, which declares these properties, has a resolution.
+fn is_solved(properties: &str, values: &str) -> bool {
+    let registry = Registry {
+        records: vec![
+            release("H", "1").requires("V", "*").defines("H", &[]),
+            release("V", "1").defines("V", &[]).defines("W", &["V"]),
+        ],
+        classes: BTreeMap::from([
+            (package("H"), classes("H", properties)),
+            (
+                package("V"),
+                classes("V", "  x: {Contract: $.int().notNull()}\n"),
+            ),
+        ]),
+    };
+    let root = model(&format!(r#"{{"?": {{"id": "h", "type": "H"}}, {values}}}"#));
+    registry.solve(request(root), false).is_some()
+}
+
+/// The engine sets these properties itself, whatever the model says.
+#[test]
+fn values_of_properties_that_are_not_from_the_model_are_ignored() {
+    for (usage, expected) in [
+        ("In", false),
+        ("Out", false),
+        ("Const", false),
+        ("Static", true),
+        ("Config", true),
+        ("Runtime", true),
+    ] {
+        let properties = format!("  p: {{Contract: $.int(), Usage: {usage}}}\n");
+        assert_eq!(is_solved(&properties, r#""p": "x""#), expected, "{usage}");
+    }
+}
+
+#[test]
+fn whole_numbers_have_any_length() {
+    let int = "  p: {Contract: $.int()}\n";
+    let long = "1234567890".repeat(10);
+    for value in [long.as_str(), "2.0", "1e3", "-5", r#"" 7 ""#, "true"] {
+        assert!(is_solved(int, &format!(r#""p": {value}"#)), "{value}");
+    }
+    for value in ["2.5", r#""2.0""#, r#""""#, r#""-""#, "[]"] {
+        assert!(!is_solved(int, &format!(r#""p": {value}"#)), "{value}");
+    }
+}
+
+/// A template without a header is checked as an object of its class, except what the contract excludes.
+#[test]
+fn templates_without_a_header_are_checked() {
+    let template = |more: &str| format!("  p: {{Contract: '$.template(V{more})'}}\n");
+    assert!(is_solved(&template(""), r#""p": {"x": 1}"#));
+    assert!(!is_solved(&template(""), r#""p": {"x": "a"}"#));
+    assert!(!is_solved(&template(""), r#""p": {}"#));
+    let excluded = template(", excludeProperties => [x]");
+    assert!(is_solved(&excluded, r#""p": {"x": "a"}"#));
+    assert!(is_solved(&excluded, r#""p": {}"#));
+}
+
+/// An object that is written in another one belongs to the holders of that one, too.
+#[test]
+fn owned_objects_may_be_nested_deeper() {
+    let properties =
+        |rule: &str| format!("  p: {{Contract: $}}\n  q: {{Contract: '$.class(V).{rule}()'}}\n");
+    let values = r#""p": {"?": {"id": "o", "type": "H"}, "p": {"?": {"id": "v", "type": "V"}, "x": 1}}, "q": "v""#;
+    assert!(is_solved(&properties("owned"), values));
+    assert!(!is_solved(&properties("notOwned"), values));
+}

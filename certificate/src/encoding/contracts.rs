@@ -13,14 +13,18 @@
 //! the major version of the declaring release. A mapping that describes an object of the contract's class has ancestors
 //! as well.
 //!
+//! *Exclusions.* What is not checked in an object depends on the contract of the property that holds it. If the class of the
+//! holder declares that property, its contract counts, else those of all inherited classes. Each inequality about a value
+//! that one of these excludes has the literal "the holder inherits its class".
+//!
 //! Contracts whose class files are not available are left out. An object that inherits a class of a release whose
 //! classes are unknown may inherit any class.
 
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{
-    ClassConstraint, ClassName, ContractCheck, ModelValue, ObjectId, ObjectModel, Package,
-    PackageName, Spec, Version, property_path,
+    ClassConstraint, ClassName, ContractCheck, Exclusions, ModelValue, ObjectId, ObjectModel,
+    Package, PackageName, Property, Spec, Version, held_objects, property_path,
 };
 use pkgres_proof_checker::Literal;
 use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
@@ -61,6 +65,7 @@ pub(super) fn add(
         })
         .collect();
     let mut contracts = Contracts {
+        exclusions: vec![Vec::new(); objects.len()],
         builder,
         model: root.model(),
         checks_values: root.contracts() == ContractScope::All,
@@ -68,11 +73,16 @@ pub(super) fn add(
         objects: &objects,
     };
     for (number, object) in root.model().objects().iter().enumerate() {
+        let package = &root.objects()[number].package;
+        let is_own = |(class, of, _): &ClassIn<'_>| **class == object.class && *of == package;
         let subject = Subject {
             holder: ObjectId(number),
             path: String::new(),
+            own: objects[number].keys().copied().filter(is_own).collect(),
             ancestors: objects[number].clone(),
             properties: &object.properties,
+            described: None,
+            exclusions: contracts.exclusions[number].clone(),
         };
         contracts.check(subject);
     }
@@ -242,8 +252,16 @@ struct Subject<'all> {
     /// Its path in that object; empty for that object itself.
     path: String,
     ancestors: Ancestors<'all>,
+    /// Those that are its own class, in some release.
+    own: Vec<ClassIn<'all>>,
     properties: &'all [(String, ModelValue)],
+    /// What is not checked in a described object, and the literal that it is described.
+    described: Option<(Exclusions, Literal)>,
+    exclusions: PossibleExclusions,
 }
+
+/// What may not be checked, each with the literal that it is not.
+type PossibleExclusions = Vec<(Exclusions, Literal)>;
 
 struct Contracts<'all, 'formula> {
     builder: RowBuilder<'all, 'formula>,
@@ -252,6 +270,8 @@ struct Contracts<'all, 'formula> {
     class_files: &'all ClassFiles,
     /// The ancestors of the objects of the model.
     objects: &'all [Ancestors<'all>],
+    /// What may not be checked in each object, as far as its holders were visited.
+    exclusions: Vec<PossibleExclusions>,
 }
 
 /// A class that declares a property, with the literal "the object inherits it".
@@ -280,6 +300,69 @@ impl<'all> Contracts<'all, '_> {
                     self.properties(&subject, name, files, declaration, &mut rest);
                 }
             }
+            self.exclude(&subject);
+        }
+    }
+
+    /// The property of a name that a class declares.
+    fn declared(
+        &self,
+        (class, package, version): ClassIn<'_>,
+        name: &str,
+    ) -> Option<&'all Property> {
+        let files = (self.class_files).get(&(package.clone(), version.clone()))?;
+        files.classes.as_ref()?.get(class)?.property(name)
+    }
+
+    /// Notes what may not be checked in the objects that the properties of an object hold.
+    fn exclude(&mut self, subject: &Subject<'all>) {
+        for (name, value) in subject.properties {
+            let of_subject = subject.described.iter().chain(&subject.exclusions);
+            for (exclusions, literal) in of_subject {
+                for (held, excluded) in held_objects([], value, &exclusions.of(name)) {
+                    self.add_exclusions(held, excluded, *literal);
+                }
+            }
+            let own = subject.own.iter().copied();
+            let without: Vec<ClassIn<'all>> = own
+                .filter(|own| self.declared(*own, name).is_none())
+                .collect();
+            for (class, inherits) in &subject.ancestors {
+                let Some(property) = self.declared(*class, name) else {
+                    continue;
+                };
+                let contract = [&property.contract.value];
+                let mut held = held_objects(contract, value, &Exclusions::default());
+                held.retain(|(_, excluded)| !excluded.is_empty());
+                if held.is_empty() {
+                    continue;
+                }
+                let literals = if subject.own.contains(class) {
+                    vec![*inherits]
+                } else {
+                    let counting = without.iter().map(|own| {
+                        let meaning = Meaning::Leads {
+                            object: self.model.shown(subject.holder),
+                            class: owned(*own),
+                            to: owned(*class),
+                        };
+                        let own = subject.ancestors[own];
+                        self.builder.both(*inherits, own, meaning)
+                    });
+                    counting.collect()
+                };
+                for (held, excluded) in held {
+                    for literal in &literals {
+                        self.add_exclusions(held, excluded.clone(), *literal);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_exclusions(&mut self, object: ObjectId, excluded: Exclusions, literal: Literal) {
+        if !excluded.is_empty() {
+            self.exclusions[object.0].push((excluded, literal));
         }
     }
 
@@ -298,67 +381,99 @@ impl<'all> Contracts<'all, '_> {
             let path = property_path(&subject.path, name);
             let mut values = subject.properties.iter();
             let value = values.find(|(other, _)| other == name);
-            let mut found = ContractCheck::default();
-            found.property(
-                self.model,
-                subject.holder,
-                &path,
-                property,
-                value.map(|(_, value)| value),
-            );
-            if self.checks_values && !found.violations.is_empty() {
-                self.builder.clause([declaration.inherits.negated()]);
+            let value = value.map(|(_, value)| value);
+            let check = |exclusions: &Exclusions| {
+                let mut found = ContractCheck::default();
+                let holder = subject.holder;
+                found.property(self.model, holder, &path, property, value, exclusions);
+                found
+            };
+            let base = subject.described.as_ref().map(|(base, _)| base.clone());
+            let base = base.unwrap_or_default();
+            let found = check(&base);
+            let possible: Vec<(ContractCheck<'_>, Literal)> = (subject.exclusions.iter())
+                .map(|(exclusions, literal)| {
+                    let mut all = base.clone();
+                    all.extend(exclusions.clone());
+                    (check(&all), *literal)
+                })
+                .collect();
+            // The literals that a value is not checked.
+            let unless = |remains: &dyn Fn(&ContractCheck<'_>) -> bool| -> Vec<Literal> {
+                let excluding = possible.iter().filter(|(found, _)| !remains(found));
+                let literals = excluding.map(|(_, literal)| *literal);
+                std::iter::once(declaration.inherits.negated())
+                    .chain(literals)
+                    .collect()
+            };
+            for violation in found.violations.iter().filter(|_| self.checks_values) {
+                let literals = unless(&|found| found.violations.contains(violation));
+                self.builder.clause(literals);
             }
-            for constrained in found.objects {
-                self.constrain(declaration, constrained.constraint, constrained.object);
+            for constrained in &found.objects {
+                let literals = unless(&|found| found.objects.contains(constrained));
+                let (constraint, object) = (constrained.constraint, constrained.object);
+                self.constrain(declaration, constraint, object, &literals);
             }
             if declaration.candidate.classes.is_none() {
                 // It may define the classes of descriptions itself, or find them elsewhere.
                 continue;
             }
-            for described in found.described {
+            for described in &found.described {
+                let same = |found: &ContractCheck<'_>| {
+                    let mut all = found.described.iter();
+                    let same = all.find(|one| {
+                        one.path == described.path && one.constraint == described.constraint
+                    });
+                    same.map(|one| one.exclusions.clone())
+                };
+                let literals = unless(&|found| same(found).is_some());
                 let shown = self.model.shown(subject.holder);
                 let object = format!("{} of {shown}", described.path);
-                let starts = self.described(declaration, described.constraint, &object);
+                let starts = self.described(declaration, described.constraint, &object, &literals);
+                let exclusions = possible.iter().map(|(found, literal)| {
+                    let exclusions = same(found).unwrap_or_else(Exclusions::everything);
+                    (exclusions, *literal)
+                });
                 rest.push(Subject {
                     holder: subject.holder,
-                    path: described.path,
-                    ancestors: self.builder.ancestors(&object, starts),
+                    path: described.path.clone(),
+                    own: starts.iter().map(|(class, _)| *class).collect(),
                     properties: described.properties,
+                    described: Some((described.exclusions.clone(), declaration.inherits)),
+                    exclusions: exclusions.collect(),
+                    ancestors: self.builder.ancestors(&object, starts),
                 });
             }
         }
     }
 
-    /// "If the property is declared, the object that it holds is of the class, in an allowed version."
+    /// "The object that a property holds is of the class, in an allowed version, unless one of these literals holds."
     fn constrain(
         &mut self,
         declaration: Declaration<'all>,
         constraint: &'all ClassConstraint,
         object: ObjectId,
+        unless: &[Literal],
     ) {
-        let undeclared = declaration.inherits.negated();
         let (_, package, own) = declaration.class;
         if let Some(spec) = &constraint.spec {
-            self.is_of_class(
-                object,
-                constraint,
-                |version| spec.matches(version),
-                &[undeclared],
-            );
+            self.is_of_class(object, constraint, |version| spec.matches(version), unless);
         } else if declaration.candidate.classes.is_none() {
             // It may define the class itself, or find it elsewhere.
         } else if declaration.candidate.has(&constraint.class) {
             let is_allowed = |version: &Version| version.major() == own.major();
-            self.is_of_class(object, constraint, is_allowed, &[undeclared]);
+            self.is_of_class(object, constraint, is_allowed, unless);
         } else {
             let place = (package, declaration.candidate);
             let found = self.builder.found(place, &constraint.class);
             let is_found = found.iter().map(|found| found.literal);
-            self.builder.clause(is_found.chain([undeclared]));
+            self.builder.clause(is_found.chain(unless.iter().copied()));
             for found in found {
                 let is_allowed = |version: &Version| found.spec.matches(version);
-                let unless = [undeclared, found.literal.negated()];
+                let unless: Vec<Literal> = (unless.iter().copied())
+                    .chain([found.literal.negated()])
+                    .collect();
                 self.is_of_class(object, constraint, is_allowed, &unless);
             }
         }
@@ -392,31 +507,32 @@ impl<'all> Contracts<'all, '_> {
         self.builder.clause(is_of);
     }
 
-    /// The classes that a mapping can describe an object of; states that there is one if the property is declared.
+    /// The classes that a mapping can describe an object of; states that there is one, unless one of these literals holds.
     fn described(
         &mut self,
         declaration: Declaration<'all>,
         constraint: &'all ClassConstraint,
         object: &str,
+        unless: &[Literal],
     ) -> Vec<(ClassIn<'all>, Literal)> {
         let (_, package, version) = declaration.class;
-        let undeclared = declaration.inherits.negated();
+        let class = constraint.described();
         let matches = |version| {
-            let spec = constraint.spec.as_ref();
+            let spec = constraint.spec_of_described();
             spec.is_none_or(|spec| spec.matches(version))
         };
-        if declaration.candidate.has(&constraint.class) {
+        if declaration.candidate.has(class) {
             if matches(version) {
-                return vec![((&constraint.class, package, version), declaration.inherits)];
+                return vec![((class, package, version), declaration.inherits)];
             }
-            self.builder.clause([undeclared]);
+            self.builder.clause(unless.iter().copied());
             return Vec::new();
         }
         let place = (package, declaration.candidate);
-        let found = self.builder.found(place, &constraint.class).into_iter();
+        let found = self.builder.found(place, class).into_iter();
         let found: Vec<FoundClass<'_>> = found.filter(|found| matches(found.class.2)).collect();
         let is_found = found.iter().map(|found| found.literal);
-        self.builder.clause(is_found.chain([undeclared]));
+        self.builder.clause(is_found.chain(unless.iter().copied()));
         let starts = found.into_iter().map(|found| {
             let meaning = Meaning::Leads {
                 object: object.to_owned(),

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelObject, ModelValue,
-    ObjectId, ObjectModel, PackageName, Property, ValueProblem, ValueViolation, Version,
-    VersionPin, did_you_mean, most_similar, property_path,
+    ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck, Exclusions,
+    ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property, ValueProblem,
+    ValueViolation, Version, VersionPin, did_you_mean, held_objects, most_similar, property_path,
 };
 
 use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
@@ -127,6 +127,7 @@ pub fn check_model_of(
         classes: model.objects().iter().map(class_of).collect(),
         report: ModelReport::default(),
         unknown: BTreeMap::new(),
+        exclusions: vec![Exclusions::default(); model.objects().len()],
     };
     for number in 0..model.objects().len() {
         check.object(ObjectId(number));
@@ -200,6 +201,7 @@ struct CheckedObject<'a> {
     class: ClassAt,
     properties: &'a [(String, ModelValue)],
     location: &'a Location,
+    exclusions: Exclusions,
 }
 
 struct ModelCheck<'a> {
@@ -210,6 +212,8 @@ struct ModelCheck<'a> {
     report: ModelReport,
     /// The classes whose contracts are not known, each with the first object that has them.
     unknown: BTreeMap<ClassName, &'a Location>,
+    /// The values in each object that are not checked, as far as its holders were visited.
+    exclusions: Vec<Exclusions>,
 }
 
 impl<'a> ModelCheck<'a> {
@@ -224,6 +228,7 @@ impl<'a> ModelCheck<'a> {
             class,
             properties: &object.properties,
             location: &object.location,
+            exclusions: self.exclusions[holder.0].clone(),
         }];
         while let Some(object) = rest.pop() {
             let Ancestry {
@@ -256,13 +261,38 @@ impl<'a> ModelCheck<'a> {
                     }
                     let path = property_path(&object.path, name);
                     let mut found = ContractCheck::default();
-                    found.property(self.model, holder, &path, property, value);
+                    found.property(
+                        self.model,
+                        holder,
+                        &path,
+                        property,
+                        value,
+                        &object.exclusions,
+                    );
                     found.violations.retain(|violation| {
                         let key = (violation.path.clone(), violation.problem.clone());
                         reported.insert(key)
                     });
                     rest.extend(self.take(found, holder, declaring, object.location));
                 }
+            }
+            let definitions = ancestry.iter().map(|(_, definition)| *definition);
+            self.exclude(&object, &definitions.collect::<Vec<_>>());
+        }
+    }
+
+    /// Notes what is not checked in the objects that an object holds.
+    fn exclude(&mut self, object: &CheckedObject<'_>, ancestry: &[&'a ClassDefinition]) {
+        for (name, value) in object.properties {
+            let declared = |definition: &&'a ClassDefinition| -> Option<&'a Contract> {
+                let property = definition.property(name)?;
+                Some(&property.contract.value)
+            };
+            let own = ancestry.first().and_then(declared);
+            let all = || ancestry.iter().filter_map(declared).collect();
+            let contracts: Vec<&Contract> = own.map_or_else(all, |own| vec![own]);
+            for (held, exclusions) in held_objects(contracts, value, &object.exclusions.of(name)) {
+                self.exclusions[held.0].extend(exclusions);
             }
         }
     }
@@ -288,8 +318,8 @@ impl<'a> ModelCheck<'a> {
         self.report.not_checked.extend(not_checked);
         let mut described = Vec::new();
         for object in found.described {
-            let class = &object.constraint.class;
-            let spec = object.constraint.spec.as_ref();
+            let class = object.constraint.described();
+            let spec = object.constraint.spec_of_described();
             let found = self.packages.lookup(&declaring.release, class);
             let is_allowed = |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.1));
             if let Some(class) = found.filter(is_allowed) {
@@ -298,6 +328,7 @@ impl<'a> ModelCheck<'a> {
                     class,
                     properties: object.properties,
                     location: object.location,
+                    exclusions: object.exclusions,
                 });
                 continue;
             }

@@ -4,7 +4,7 @@ use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     ClassConstraint, ClassName, Contract, MapKey, ObjectId, ObjectModel, Rule, ValueProblem,
-    property_path,
+    is_whole_number, property_path,
 };
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ impl ArgumentContracts<'_> {
     /// Checks a scalar, unless it names an object; returns what is wrong with it.
     fn text_problem(&self, name: &str, rules: &[Rule], text: &str) -> Option<String> {
         rules.iter().find_map(|rule| match rule {
-            Rule::Int if text.parse::<i64>().is_err() => {
+            Rule::Int if !is_whole_number(text) => {
                 Some(format!("`{name}` must be a whole number"))
             }
             Rule::Bool if !matches!(text, "true" | "false") => {
@@ -169,7 +169,7 @@ impl ArgumentContracts<'_> {
             }
             (Rule::String, _) if is_structure => ValueProblem::NotText,
             (Rule::Bool, _) if is_structure => ValueProblem::NotBool,
-            (Rule::Int, Some(value)) if !is_whole_number(value) => ValueProblem::NotInt,
+            (Rule::Int, Some(value)) if !is_whole(value) => ValueProblem::NotInt,
             (Rule::Class(constraint) | Rule::Template(constraint), Some(value)) => {
                 return self.object(release, constraint, value, path);
             }
@@ -188,8 +188,9 @@ impl ArgumentContracts<'_> {
     ) -> Option<Violation> {
         let expected = &constraint.class;
         let lineage = self.packages.lineage(release, expected);
-        let defining = lineage.first().filter(|(release, _)| {
-            let spec = constraint.spec.as_ref();
+        let described = self.packages.lineage(release, constraint.described());
+        let defining = described.first().filter(|(release, _)| {
+            let spec = constraint.spec_of_described();
             spec.is_none_or(|spec| spec.matches(&release.1))
         });
         let fits = match value {
@@ -259,11 +260,11 @@ fn written_class(entries: &Map<String, Value>) -> Option<ClassName> {
 }
 
 /// Whether a value is a whole number, or the text of one.
-fn is_whole_number(value: &Value) -> bool {
+fn is_whole(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,
-        Value::Number(number) => number.is_i64() || number.is_u64(),
-        Value::String(text) => text.trim().parse::<i128>().is_ok(),
+        Value::Number(number) => number.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Value::String(text) => is_whole_number(text.trim()),
         _ => false,
     }
 }

@@ -66,8 +66,25 @@ pub enum Rule {
 pub struct ClassConstraint {
     /// The class.
     pub class: ClassName,
+    /// The class of an object that names none, if it is another one.
+    pub default: Option<ClassName>,
     /// Its versions. `None` means the versions that the declaring package requires.
     pub spec: Option<Spec>,
+    /// The properties of a template that are not checked, because they are set when an object is made of it. `a.b` is
+    /// the property or key `b` of the value of `a`.
+    pub excluded: Vec<String>,
+}
+
+impl ClassConstraint {
+    /// The class of an object that names none.
+    pub fn described(&self) -> &ClassName {
+        self.default.as_ref().unwrap_or(&self.class)
+    }
+
+    /// The versions of that class, if the contract names them.
+    pub fn spec_of_described(&self) -> Option<&Spec> {
+        self.spec.as_ref().filter(|_| self.default.is_none())
+    }
 }
 
 impl Contract {
@@ -77,7 +94,12 @@ impl Contract {
         let mut rest = vec![self];
         while let Some(contract) = rest.pop() {
             match contract {
-                Self::Rules(rules) => found.extend(rules.iter().filter_map(Rule::class)),
+                Self::Rules(rules) => {
+                    for constraint in rules.iter().filter_map(Rule::constraint) {
+                        found.push(&constraint.class);
+                        found.extend(&constraint.default);
+                    }
+                }
                 Self::List { items, .. } => rest.extend(items.iter().rev()),
                 Self::Map(entries) => rest.extend(entries.iter().rev().map(|(_, value)| value)),
             }
@@ -87,9 +109,9 @@ impl Contract {
 }
 
 impl Rule {
-    fn class(&self) -> Option<&ClassName> {
+    fn constraint(&self) -> Option<&ClassConstraint> {
         match self {
-            Self::Class(constraint) | Self::Template(constraint) => Some(&constraint.class),
+            Self::Class(constraint) | Self::Template(constraint) => Some(constraint),
             _ => None,
         }
     }
@@ -129,8 +151,8 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
             ("notNull", 0) => Rule::NotNull,
             ("owned", 0) => Rule::Owned,
             ("notOwned", 0) => Rule::NotOwned,
-            ("class", _) => Rule::Class(constraint(&arguments[..length], namespaces)?),
-            ("template", _) => Rule::Template(constraint(&arguments[..length], namespaces)?),
+            ("class", _) => Rule::Class(constraint(&arguments[..length], false, namespaces)?),
+            ("template", _) => Rule::Template(constraint(&arguments[..length], true, namespaces)?),
             _ => written(),
         });
         rest = &arguments[length + 1..];
@@ -142,11 +164,22 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
     Ok(rules)
 }
 
-/// Reads the arguments of `class` and `template`: name, default, spec; by position or by name.
-fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassConstraint, String> {
+/// The arguments of `class` in order, and the last one, which only `template` has.
+const ARGUMENTS: [&str; 4] = ["name", "default", "versionSpec", "excludeProperties"];
+
+/// Reads the arguments of `class` and `template`, by position or by name.
+fn constraint(
+    arguments: &[Token<'_>],
+    is_template: bool,
+    namespaces: &Namespaces,
+) -> Result<ClassConstraint, String> {
     let mut class = None;
+    let mut default = None;
     let mut spec = None;
-    for (position, argument) in split_arguments(arguments).into_iter().enumerate() {
+    let mut excluded = Vec::new();
+    let known = if is_template { 4 } else { 3 };
+    let arguments = split_arguments(arguments).into_iter();
+    for (position, argument) in arguments.enumerate() {
         let (name, value) = match argument {
             [
                 Token {
@@ -159,25 +192,18 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
                 },
                 value @ ..,
             ] => (*name, value),
-            value => (
-                ["name", "default", "versionSpec"]
-                    .get(position)
-                    .copied()
-                    .unwrap_or(""),
-                value,
-            ),
+            value => match ARGUMENTS[..known].get(position) {
+                Some(name) => (*name, value),
+                None => return Err(format!("it has more than {known} arguments")),
+            },
         };
         match (name, value) {
+            ("name" | "type", value) => class = class_name(value, namespaces)?,
             (
-                "name" | "type",
-                [
-                    Token {
-                        kind: TokenKind::Word(written) | TokenKind::Text(written),
-                        ..
-                    },
-                ],
+                "default" | "defaultName" | "defaultType" | "default_name" | "default_type",
+                value,
             ) => {
-                class = Some(namespaces.resolve(written)?);
+                default = class_name(value, namespaces)?;
             }
             ("versionSpec" | "version_spec", [Token { kind, .. }]) => {
                 spec = match kind {
@@ -192,13 +218,72 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
             ("versionSpec" | "version_spec", [_, _, ..]) => {
                 return Err("the version spec is not text: write it in quotes".to_owned());
             }
-            _ => {}
+            ("excludeProperties" | "exclude_properties", value) if is_template => {
+                excluded = property_names(value)
+                    .ok_or("`excludeProperties` is not a list of names of properties")?;
+            }
+            (unknown, _) => {
+                let shown = Escaped::shortened(unknown);
+                return Err(format!("there is no argument `{shown}`"));
+            }
         }
     }
+    excluded.sort();
+    excluded.dedup();
     match class {
-        Some(class) => Ok(ClassConstraint { class, spec }),
+        Some(class) => Ok(ClassConstraint {
+            default: default.filter(|default| *default != class),
+            class,
+            spec,
+            excluded,
+        }),
         None => Err("the contract names no class".to_owned()),
     }
+}
+
+/// Reads the name of a class, or null.
+fn class_name(value: &[Token<'_>], namespaces: &Namespaces) -> Result<Option<ClassName>, String> {
+    match value {
+        [
+            Token {
+                kind: TokenKind::Word("null"),
+                ..
+            },
+        ] => Ok(None),
+        [
+            Token {
+                kind: TokenKind::Word(written) | TokenKind::Text(written),
+                ..
+            },
+        ] => namespaces.resolve(written).map(Some),
+        _ => Err("the contract names no class".to_owned()),
+    }
+}
+
+/// Reads a list of names of properties, such as `[name, 'instance.name']`; null is an empty one.
+fn property_names(value: &[Token<'_>]) -> Option<Vec<String>> {
+    let kinds: Vec<&TokenKind<'_>> = value.iter().map(|token| &token.kind).collect();
+    let items = match kinds.as_slice() {
+        [TokenKind::Word("null")] => return Some(Vec::new()),
+        [TokenKind::Symbol("["), items @ .., TokenKind::Symbol("]")]
+        | [
+            TokenKind::Word("list"),
+            TokenKind::Symbol("("),
+            items @ ..,
+            TokenKind::Symbol(")"),
+        ] => items,
+        _ => return None,
+    };
+    if items.is_empty() {
+        return Some(Vec::new());
+    }
+    let items = items.split(|kind| matches!(kind, TokenKind::Symbol(",")));
+    items
+        .map(|item| match item {
+            [TokenKind::Word(name) | TokenKind::Text(name)] => Some((*name).to_owned()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The message for a contract that cannot be read.
@@ -223,8 +308,44 @@ mod tests {
     fn class(name: &str, spec: Option<&str>) -> Rule {
         Rule::Class(ClassConstraint {
             class: ClassName::parse(name).expect("a name"),
+            default: None,
             spec: spec.map(|spec| Spec::parse(spec).expect("a spec")),
+            excluded: Vec::new(),
         })
+    }
+
+    fn template(name: &str, default: Option<&str>, excluded: &[&str]) -> Rule {
+        Rule::Template(ClassConstraint {
+            class: ClassName::parse(name).expect("a name"),
+            default: default.map(|default| ClassName::parse(default).expect("a name")),
+            spec: None,
+            excluded: excluded.iter().map(|name| (*name).to_owned()).collect(),
+        })
+    }
+
+    #[test]
+    fn templates_have_a_default_class_and_excluded_properties() {
+        for (text, expected) in [
+            ("$.template(Db)", template("org.acme.Db", None, &[])),
+            (
+                "$.template(Db, excludeProperties => [name])",
+                template("org.acme.Db", None, &["name"]),
+            ),
+            (
+                "$.template(Db, std:Object, null, [name, 'a.b'])",
+                template("org.acme.Db", Some("io.murano.Object"), &["a.b", "name"]),
+            ),
+            (
+                "$.template(type => Db, defaultType => Db, excludeProperties => list(name))",
+                template("org.acme.Db", None, &["name"]),
+            ),
+            (
+                "$.template(Db, excludeProperties => [])",
+                template("org.acme.Db", None, &[]),
+            ),
+        ] {
+            assert_eq!(rules(text), Ok(vec![expected]), "{text}");
+        }
     }
 
     #[test]
@@ -264,6 +385,12 @@ mod tests {
             "$.class(Db, null, 1.2.3)",
             "$.class(Db, versionSpec => 1.2.3)",
             "$.template(Db, null, >=1)",
+            "$.template(Db, excludeProperties => $x)",
+            "$.template(Db, excludeProperties => [a b])",
+            "$.template(Db, excludedProperties => [name])",
+            "$.class(Db, excludeProperties => [name])",
+            "$.class(Db, null, null, 1)",
+            "$.class(Db, $x)",
             "$.class('",
         ] {
             assert!(rules(bad).is_err(), "{bad}");

@@ -23,6 +23,8 @@ pub(crate) use reader::ClassFileReader;
 #[cfg(test)]
 pub(crate) use reader::KNOWN_KEYS;
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Located, Location, Parsed};
 use crate::document::decode;
 use crate::name::ClassName;
@@ -35,6 +37,31 @@ pub enum ClassUsage {
     Class,
     /// A class whose objects describe classes, properties, methods or packages.
     Meta,
+}
+
+/// The kinds of things that meta classes can describe.
+const META_TARGETS: [&str; 5] = ["Argument", "Method", "Package", "Property", "Type"];
+
+/// How a meta class can be attached to what it describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetaAttachment {
+    /// Whether several of its objects can describe the same thing.
+    pub is_many: bool,
+    /// Whether an object that describes a class also describes the classes that extend it.
+    pub is_inherited: bool,
+    /// The kinds of things that it can describe, as written; every kind if the class does not say.
+    pub applies: BTreeSet<String>,
+}
+
+impl Default for MetaAttachment {
+    fn default() -> Self {
+        Self {
+            is_many: false,
+            is_inherited: false,
+            applies: META_TARGETS.into_iter().map(str::to_owned).collect(),
+        }
+    }
 }
 
 /// The declaration of a property.
@@ -113,6 +140,8 @@ pub struct ClassDefinition {
     pub uses: Vec<Located<ClassName>>,
     /// The meta classes that describe the class itself.
     pub metas: Vec<Located<ClassName>>,
+    /// How it can be attached itself, if it is a meta class.
+    pub attachment: MetaAttachment,
     /// The classes whose extension methods it can call.
     pub imports: Vec<ClassName>,
     /// The properties in order.
@@ -128,6 +157,12 @@ pub struct ClassDefinition {
 }
 
 impl ClassDefinition {
+    /// The property of a name that the class itself declares.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        let mut properties = self.properties.iter();
+        properties.find(|property| property.name.value == name)
+    }
+
     /// The key of a class that is most similar to an unknown one.
     #[cfg(feature = "packages")]
     pub fn similar_key(unknown: &str) -> Option<&'static str> {
@@ -150,6 +185,7 @@ impl ClassDefinition {
             extends: parent.map(here).into_iter().collect(),
             uses: Vec::new(),
             metas: Vec::new(),
+            attachment: MetaAttachment::default(),
             imports: Vec::new(),
             properties: Vec::new(),
             methods: Vec::new(),

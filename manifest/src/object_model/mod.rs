@@ -12,12 +12,15 @@
 
 #[cfg(feature = "packages")]
 mod edit;
+mod exclusions;
 #[cfg(feature = "packages")]
 mod read;
 mod value_check;
 
+pub use exclusions::{Exclusions, held_objects};
 pub use value_check::{
-    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation, property_path,
+    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
+    is_whole_number, property_path,
 };
 
 use std::collections::{BTreeMap, BTreeSet};

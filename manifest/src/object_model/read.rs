@@ -290,6 +290,9 @@ impl<'source> ModelReader<'source> {
             return ValueKind::Null;
         };
         let id = written_text(header, "id");
+        if let Some(node) = header.get("id").filter(|node| node.as_scalar().is_none()) {
+            self.error(format!("`id` must be text, not {}", node.kind()), node.span);
+        }
         if let Some(first) = id.and_then(|id| self.ids.get(id)).copied() {
             if self.is_written_again(first.node, node) {
                 return match first.object {

@@ -10,13 +10,16 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::{ModelValue, ObjectId, ObjectModel, ValueKind};
+use super::{Exclusions, ModelValue, ObjectId, ObjectModel, ValueKind};
 use crate::class_file::{ClassConstraint, Contract, MapKey, Property, Rule};
 use crate::diagnostic::{Escaped, Location, counted};
 use crate::name::ClassName;
 
 /// The usages of properties whose values do not come from the model.
 const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
+
+/// Those whose values in a model are ignored. A value of an `Out` property is from an earlier deployment.
+const IGNORED_IN_MODEL: [&str; 3] = ["Runtime", "Static", "Config"];
 
 impl Property {
     /// Whether a missing value counts as null: the value is from a model, and the property has no default.
@@ -119,6 +122,8 @@ pub struct DescribedObject<'a> {
     pub path: String,
     /// Its place.
     pub location: &'a Location,
+    /// The values in it that are not checked.
+    pub exclusions: Exclusions,
 }
 
 /// The result of checking values against contracts.
@@ -140,7 +145,8 @@ impl<'a> ContractCheck<'a> {
     ///
     /// `holder` is the object of the model that the property, or the mapping with it, is written in. `path` is the
     /// name of the property, after the name of the mapping if it is in one. Without a value, the property is checked
-    /// as null, unless it [may be absent](Property::is_null_if_absent).
+    /// as null, unless it [may be absent](Property::is_null_if_absent). The engine ignores the values of `Runtime`,
+    /// `Static` and `Config` properties. `exclusions` are those of the object.
     pub fn property(
         &mut self,
         model: &ObjectModel,
@@ -148,18 +154,20 @@ impl<'a> ContractCheck<'a> {
         path: &str,
         property: &'a Property,
         value: Option<&'a ModelValue>,
+        exclusions: &Exclusions,
     ) {
+        if IGNORED_IN_MODEL.contains(&property.usage.value.as_str()) {
+            return;
+        }
+        let exclusions = exclusions.of(&property.name.value);
         let mut visit = Visit {
             model,
             holder,
             found: self,
         };
         match value {
-            Some(value) => visit.contract(&property.contract.value, Some(value), path),
-            None if property.is_null_if_absent() => {
-                visit.contract(&property.contract.value, None, path);
-            }
-            None => {}
+            None if !property.is_null_if_absent() => {}
+            value => visit.contract(&property.contract.value, value, path, &exclusions),
         }
     }
 }
@@ -180,9 +188,18 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Recursion is bounded by the depth limit on documents.
-    fn contract(&mut self, contract: &'a Contract, value: Option<&'a ModelValue>, path: &str) {
+    fn contract(
+        &mut self,
+        contract: &'a Contract,
+        value: Option<&'a ModelValue>,
+        path: &str,
+        exclusions: &Exclusions,
+    ) {
+        if exclusions.is_everything() {
+            return;
+        }
         match contract {
-            Contract::Rules(rules) => self.rules(rules, value, path),
+            Contract::Rules(rules) => self.rules(rules, value, path, exclusions),
             Contract::List {
                 items,
                 minimum,
@@ -194,6 +211,10 @@ impl<'a> Visit<'_, 'a> {
                     // A single value means a list of one.
                     Some((_, single)) => std::slice::from_ref(single),
                 };
+                let of_items = match value.map(|value| &value.kind) {
+                    Some(ValueKind::List(_)) => exclusions.of_items(),
+                    _ => exclusions.clone(),
+                };
                 let count = values.len() as u64;
                 if count < *minimum {
                     self.violated(ValueProblem::TooFewItems(*minimum), value, path);
@@ -203,15 +224,21 @@ impl<'a> Visit<'_, 'a> {
                 }
                 for (at, value) in values.iter().enumerate() {
                     if let Some(item) = items.get(at).or(items.last()) {
-                        self.contract(item, Some(value), &format!("{path}[{at}]"));
+                        self.contract(item, Some(value), &format!("{path}[{at}]"), &of_items);
                     }
                 }
             }
-            Contract::Map(keys) => self.map(keys, value, path),
+            Contract::Map(keys) => self.map(keys, value, path, exclusions),
         }
     }
 
-    fn map(&mut self, keys: &'a [(MapKey, Contract)], value: Option<&'a ModelValue>, path: &str) {
+    fn map(
+        &mut self,
+        keys: &'a [(MapKey, Contract)],
+        value: Option<&'a ModelValue>,
+        path: &str,
+        exclusions: &Exclusions,
+    ) {
         let entries = match value.map(|value| &value.kind) {
             Some(ValueKind::Map(entries)) => entries.as_slice(),
             None | Some(ValueKind::Null) => &[],
@@ -231,7 +258,8 @@ impl<'a> Visit<'_, 'a> {
             match key {
                 MapKey::Named(name) => {
                     let value = by_name.get(name.as_str()).copied();
-                    self.contract(contract, value, &property_path(path, name));
+                    let excluded = exclusions.of(name);
+                    self.contract(contract, value, &property_path(path, name), &excluded);
                 }
                 MapKey::Matching(rules) => {
                     for rule in rules {
@@ -241,14 +269,21 @@ impl<'a> Visit<'_, 'a> {
                     }
                     let others = entries.iter();
                     for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
-                        self.contract(contract, Some(value), &property_path(path, name));
+                        let excluded = exclusions.of(name);
+                        self.contract(contract, Some(value), &property_path(path, name), &excluded);
                     }
                 }
             }
         }
     }
 
-    fn rules(&mut self, rules: &'a [Rule], value: Option<&'a ModelValue>, path: &str) {
+    fn rules(
+        &mut self,
+        rules: &'a [Rule],
+        value: Option<&'a ModelValue>,
+        path: &str,
+        exclusions: &Exclusions,
+    ) {
         static NULL: ValueKind = ValueKind::Null;
         let kind = value.map_or(&NULL, |value| &value.kind);
         let names_class = (rules.iter()).any(|rule| {
@@ -262,7 +297,7 @@ impl<'a> Visit<'_, 'a> {
         }
         for rule in rules {
             match rule {
-                Rule::Class(constraint) => match (kind, value) {
+                Rule::Class(constraint) | Rule::Template(constraint) => match (kind, value) {
                     (ValueKind::Object(object) | ValueKind::Reference(object), _) => {
                         self.found.objects.push(ConstrainedObject {
                             constraint,
@@ -277,20 +312,12 @@ impl<'a> Visit<'_, 'a> {
                             properties,
                             path: path.to_owned(),
                             location: &value.location,
+                            exclusions: exclusions.and(constraint),
                         });
                         continue;
                     }
                     _ => {}
                 },
-                Rule::Template(constraint) => {
-                    if let ValueKind::Object(object) | ValueKind::Reference(object) = kind {
-                        self.found.objects.push(ConstrainedObject {
-                            constraint,
-                            object: *object,
-                            path: path.to_owned(),
-                        });
-                    }
-                }
                 Rule::Unchecked(written) => self.found.not_checked.push(written),
                 _ => {}
             }
@@ -317,7 +344,9 @@ impl<'a> Visit<'_, 'a> {
             Rule::Class(constraint) if !is_null && !matches!(kind, ValueKind::UntypedReference) => {
                 Some(ValueProblem::NotObject(constraint.class.clone()))
             }
-            Rule::Template(constraint) if !is_null && !describes_object(kind) => {
+            Rule::Template(constraint)
+                if !is_null && !matches!(kind, ValueKind::UntypedReference) =>
+            {
                 Some(ValueProblem::NotTemplate(constraint.class.clone()))
             }
             Rule::Owned => match kind {
@@ -336,35 +365,37 @@ impl<'a> Visit<'_, 'a> {
         }
     }
 
-    /// Whether an object is written inside the holder.
+    /// Whether an object is written inside the holder, or inside an object that is.
     fn holds(&self, object: ObjectId) -> bool {
-        self.model.object(object).holder == Some(self.holder)
+        let holder = |object: &ObjectId| self.model.object(*object).holder;
+        let mut holders = std::iter::successors(holder(&object), holder);
+        holders.any(|holder| holder == self.holder)
     }
 
     /// Whether the engine can convert a value to a whole number.
     fn is_whole_number(&self, kind: &ValueKind) -> bool {
-        let is_number = |text: &str| text.trim().parse::<i128>().is_ok();
+        // `2.0` and `1e3` are whole, too, unless they are texts.
+        let is_whole = |text: &str| {
+            let number = text.parse::<f64>();
+            number.is_ok_and(|number| number.is_finite() && number.fract() == 0.0)
+        };
         match kind {
             ValueKind::Null | ValueKind::Bool(_) => true,
-            ValueKind::Number(text) | ValueKind::Text(text) => is_number(text),
+            ValueKind::Number(text) => is_whole_number(text) || is_whole(text),
+            ValueKind::Text(text) => is_whole_number(text.trim()),
             ValueKind::Reference(object) => {
                 let id = self.model.object(*object).id.as_deref();
-                id.is_some_and(is_number)
+                id.is_some_and(|id| is_whole_number(id.trim()))
             }
             _ => false,
         }
     }
 }
 
-fn describes_object(kind: &ValueKind) -> bool {
-    matches!(
-        kind,
-        ValueKind::Map(_)
-            | ValueKind::Untyped(_)
-            | ValueKind::UntypedReference
-            | ValueKind::Object(_)
-            | ValueKind::Reference(_)
-    )
+/// Whether a text is a whole number, of any length.
+pub fn is_whole_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A number of items in words.

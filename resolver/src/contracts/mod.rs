@@ -19,6 +19,12 @@
 //! carries the lookups that led to it, and `problem/contract_nogood.rs` turns them into a nogood: as
 //! long as the same lookups have the same outcomes, the contract is violated.
 //!
+//! Which values of an object are not checked depends on the property that holds it: a template may
+//! lack properties (see [`Exclusions`]). So a violation in an object that another one holds also
+//! depends on the declaration of that property, and on those of all holders around it
+//! ([`ExclusionSource`]). Other releases of a holder are part of the nogood as soon as a check has
+//! looked at them and found that they exclude the same.
+//!
 //! # Cost
 //!
 //! Each check takes time linear in the number of values in the model, times the ancestors of their
@@ -26,6 +32,7 @@
 //! on the order in which they arrive.
 
 mod ancestors;
+mod exclusions;
 
 pub(crate) use ancestors::{Lookup, LookupOutcome};
 
@@ -33,8 +40,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelValue,
-    ObjectId, ObjectModel, Package, PackageName, Property, Spec, ValueProblem, Version,
+    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, Exclusions,
+    ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, Spec, ValueProblem, Version,
     property_path,
 };
 use rustc_hash::FxHashMap;
@@ -43,6 +50,8 @@ use crate::class_rules::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Missing, PackageContents, ReleaseId, Universe};
 use ancestors::{AncestorWalk, WalkStart};
+use exclusions::ObjectExclusions;
+pub(crate) use exclusions::{ExclusionSource, OwnDeclaration};
 
 /// A class, and the release that defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -119,6 +128,8 @@ pub(crate) struct TracedViolation {
     pub(crate) allowed_lookups: Vec<Lookup>,
     /// The lookups from the object's class to the class that the contract names.
     pub(crate) object_lookups: Vec<Lookup>,
+    /// The declarations that do not exclude the value.
+    pub(crate) exclusion_sources: Vec<ExclusionSource>,
 }
 
 /// The contracts of the model that a selection violates.
@@ -145,8 +156,12 @@ pub(crate) fn violated_contracts(
         root,
         violations: Vec::new(),
         missing: Vec::new(),
+        exclusions: vec![ObjectExclusions::default(); model.objects().len()],
+        visited: Vec::new(),
     };
-    check.run()
+    let (violations, visited) = check.run()?;
+    universe.classes.look_at(visited);
+    Ok(violations)
 }
 
 struct ModelCheck<'a> {
@@ -157,6 +172,10 @@ struct ModelCheck<'a> {
     violations: Vec<TracedViolation>,
     /// The releases whose class files are needed.
     missing: Vec<ReleaseId>,
+    /// What is not checked in each object, as far as its holders were visited.
+    exclusions: Vec<ObjectExclusions>,
+    /// The releases of the objects' classes.
+    visited: Vec<ReleaseId>,
 }
 
 /// An object whose values are checked: one of the model, or one that a contract describes.
@@ -167,6 +186,7 @@ struct CheckedObject<'a> {
     path: String,
     start: WalkStart,
     properties: &'a [(String, ModelValue)],
+    exclusions: Exclusions,
 }
 
 /// A class that declares a property of a checked object.
@@ -178,24 +198,26 @@ struct Declaration<'walk> {
 }
 
 impl<'a> ModelCheck<'a> {
-    fn run(mut self) -> Result<Vec<TracedViolation>, Missing> {
+    fn run(mut self) -> Result<(Vec<TracedViolation>, Vec<ReleaseId>), Missing> {
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
             let Some(class) = self.class_of(holder) else {
                 continue;
             };
+            self.visited.push(class.release);
             let mut rest = vec![CheckedObject {
                 holder,
                 path: String::new(),
                 start: WalkStart::object(self.root, holder, class),
                 properties: &object.properties,
+                exclusions: self.exclusions[holder.0].exclusions.clone(),
             }];
             while let Some(object) = rest.pop() {
                 self.object(object, &mut rest);
             }
         }
         if self.missing.is_empty() {
-            Ok(self.violations)
+            Ok((self.violations, self.visited))
         } else {
             Err(Missing::Classes(self.missing))
         }
@@ -218,7 +240,9 @@ impl<'a> ModelCheck<'a> {
             .map(|(name, value)| (name.as_str(), value))
             .collect();
         let checks_values = self.universe.catalog.checks_values();
+        let start = object.start.class;
         let mut walk = AncestorWalk::from(object.start);
+        let mut ancestry = Vec::new();
         while let Some(at) = walk.next() {
             walk.push_parents(self.universe, self.selection, at);
             let package: &'a Arc<Package> = match self.universe.classes.contents(at.release) {
@@ -231,6 +255,7 @@ impl<'a> ModelCheck<'a> {
             };
             let class = self.universe.catalog.class_name(at.class);
             let definition = package.classes.as_ref().and_then(|all| all.get(class));
+            ancestry.extend(definition.map(|definition| (at, definition)));
             for property in definition.iter().flat_map(|class| &class.properties) {
                 let name = property.name.value.as_str();
                 let path = property_path(&object.path, name);
@@ -239,7 +264,15 @@ impl<'a> ModelCheck<'a> {
                     continue;
                 }
                 let mut found = ContractCheck::default();
-                found.property(self.model, object.holder, &path, property, value);
+                let exclusions = &object.exclusions;
+                found.property(
+                    self.model,
+                    object.holder,
+                    &path,
+                    property,
+                    value,
+                    exclusions,
+                );
                 let declaration = Declaration {
                     at,
                     holder: object.holder,
@@ -263,18 +296,35 @@ impl<'a> ModelCheck<'a> {
                             path: described.path,
                             start,
                             properties: described.properties,
+                            exclusions: described.exclusions,
                         }),
                         Described::NotFound(lookups) => {
-                            let class = described.constraint;
-                            let traced =
-                                self.unknown_class(&declaration, described.path, class, lookups);
-                            self.violations.push(traced);
+                            let class = described.constraint.described().clone();
+                            let spec = described.constraint.spec_of_described().cloned();
+                            let problem = ContractProblem::UnknownClass(class, spec);
+                            let traced = self.violation(&declaration, described.path, problem);
+                            self.violations.push(TracedViolation {
+                                allowed_lookups: lookups,
+                                ..traced
+                            });
                         }
                         Described::Unknown => {}
                     }
                 }
             }
         }
+        let own = |(at, definition): &(ClassAt, &'a ClassDefinition)| {
+            (*at == start).then_some(*definition)
+        };
+        let holder = exclusions::Holder {
+            object: object.holder,
+            is_described: !object.path.is_empty(),
+            own: ancestry.first().and_then(own),
+            ancestry: ancestry.iter().map(|(_, definition)| *definition).collect(),
+            lookups: &walk.lookups,
+        };
+        let exclusions = &object.exclusions;
+        holder.exclude(object.properties, exclusions, &mut self.exclusions);
     }
 
     /// Whether a property that the model lacks gets its value from the declaration of a class that inherits this one: a
@@ -326,6 +376,7 @@ impl<'a> ModelCheck<'a> {
             holder_lookups: declaration.walk.path_to(declaration.at),
             allowed_lookups: Vec::new(),
             object_lookups: Vec::new(),
+            exclusion_sources: self.exclusions[declaration.holder.0].sources.clone(),
         }
     }
 
@@ -337,8 +388,8 @@ impl<'a> ModelCheck<'a> {
         constraint: &ClassConstraint,
         lookups: Vec<Lookup>,
     ) -> TracedViolation {
-        let ClassConstraint { class, spec, .. } = constraint.clone();
-        let problem = ContractProblem::UnknownClass(class, spec);
+        let problem =
+            ContractProblem::UnknownClass(constraint.class.clone(), constraint.spec.clone());
         TracedViolation {
             allowed_lookups: lookups,
             ..self.violation(declaration, path, problem)
@@ -400,7 +451,10 @@ impl<'a> ModelCheck<'a> {
         constraint: &ClassConstraint,
     ) -> Described {
         let declaring = declaration.at;
-        let class = self.universe.catalog.class_of_contract(&constraint.class);
+        let class = self
+            .universe
+            .catalog
+            .class_of_contract(constraint.described());
         let mut lookups = declaration.walk.path_to(declaring);
         let at = match self.definer(declaring.release, class) {
             Definer::Own => ClassAt {
@@ -421,8 +475,7 @@ impl<'a> ModelCheck<'a> {
         };
         let version = self.universe.catalog.version(at.release);
         if constraint
-            .spec
-            .as_ref()
+            .spec_of_described()
             .is_some_and(|spec| !spec.matches(version))
         {
             return Described::NotFound(lookups);

@@ -1,6 +1,9 @@
 //! Nogoods for violated contracts of an object model.
 
-use crate::contracts::{ClassProblem, ContractProblem, Lookup, LookupOutcome, TracedViolation};
+use crate::contracts::{
+    ClassProblem, ContractProblem, ExclusionSource, Lookup, LookupOutcome, OwnDeclaration,
+    TracedViolation,
+};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId};
@@ -15,6 +18,16 @@ impl TracedViolation {
         let mut terms = NogoodBuilder::default();
         add_lookups(&mut terms, problem, selection, &self.holder_lookups);
         add_lookups(&mut terms, problem, selection, &self.allowed_lookups);
+        for source in &self.exclusion_sources {
+            match source {
+                ExclusionSource::Own(declaration) => {
+                    add_declaration(&mut terms, problem, selection, declaration);
+                }
+                ExclusionSource::Inherited(lookups) => {
+                    add_lookups(&mut terms, problem, selection, lookups);
+                }
+            }
+        }
         if let ContractProblem::Class(violated) = &self.violation.problem
             && (violated.inherits.is_some() || self.may_be_found(problem, selection, violated))
         {
@@ -79,6 +92,38 @@ fn disallowed(
             !violated.allowed.allows(version)
         })
         .collect()
+}
+
+/// Adds the term that the class of an object declares a property that excludes the same, as far as is known of the
+/// releases that were looked at.
+fn add_declaration(
+    terms: &mut NogoodBuilder,
+    problem: &mut Problem<'_>,
+    selection: &Selection,
+    declaration: &OwnDeclaration,
+) {
+    let universe = &*problem.universe;
+    let (Some(root), Some(model)) = (universe.catalog.model_root(), universe.catalog.model())
+    else {
+        return;
+    };
+    let class = declaration.class(model);
+    let package = selection.bound(root)[declaration.holder.0].package;
+    let allowed = universe.catalog.candidates_of(package);
+    let is_same = |index: &u32| {
+        let release = ReleaseId {
+            package,
+            index: *index,
+        };
+        let classes = universe.classes.looked_at(release);
+        let classes = classes.and_then(|package| package.classes.as_ref());
+        let definition = classes.and_then(|classes| classes.get(class));
+        definition.is_some_and(|definition| declaration.is_same_in(definition, model))
+    };
+    let same: PositionSet = allowed.iter().filter(is_same).collect();
+    if same != allowed {
+        terms.add(problem.bound_variable(root, declaration.holder.0), same);
+    }
 }
 
 /// Adds the terms that make a lookup take the same path.

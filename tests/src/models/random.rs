@@ -169,7 +169,7 @@ impl Model {
                 1 => Contract::Owned(random.chance(70), Box::new(contract)),
                 2 => Contract::List(Box::new(contract), random.below(2), 2),
                 3 => Contract::Map(Box::new(contract)),
-                4 => Contract::Template(wanted.clone()),
+                4 | 5 => template(random, wanted.clone()),
                 _ => contract,
             };
             let release = (record.name.clone(), record.version.clone());
@@ -222,8 +222,25 @@ fn some_contract(random: &mut Random, universe: &Universe, depth: usize) -> Cont
         5 => Contract::Owned(random.chance(50), Box::new(of_class(random))),
         6 => Contract::List(inner(random), random.below(2), random.between(1, 2)),
         7 => Contract::Map(inner(random)),
-        _ => Contract::Template(random.pick(&defined(universe)).1.clone()),
+        _ => {
+            let class = random.pick(&defined(universe)).1.clone();
+            template(random, class)
+        }
     }
+}
+
+/// A contract that a value is a template of a class, without some of its properties in many cases.
+fn template(random: &mut Random, class: ClassName) -> Contract {
+    let mut excluded = Vec::new();
+    if random.chance(60) {
+        for _ in 0..random.between(1, 2) {
+            let names = [
+                "v", "v", "p1", "p2", "p3", "p1.v", "p2.v", "v.k", "v.v", "p2.p3",
+            ];
+            excluded.push((*random.pick(&names)).to_owned());
+        }
+    }
+    Contract::Template(class, excluded)
 }
 
 /// A value of some depth, with references to objects.

@@ -172,16 +172,20 @@ impl ClassFileReader<'_> {
             Value::Scalar(scalar) if scalar.is_null() => Contract::Rules(Vec::new()),
             Value::Scalar(scalar) => Contract::Rules(self.rules(&scalar.text, node.span)),
             Value::Sequence(nodes) => {
-                let bounds: Vec<u64> = nodes
+                let bounds: Vec<i64> = nodes
                     .iter()
                     .rev()
                     .map_while(|node| node.as_scalar()?.text.parse().ok())
                     .collect();
                 let items = &nodes[..nodes.len() - bounds.len().min(2)];
+                // Negative bounds allow any number.
                 let (minimum, maximum) = match bounds.as_slice() {
                     [] => (0, None),
-                    [minimum] => (*minimum, None),
-                    [maximum, minimum, ..] => (*minimum, Some(*maximum)),
+                    [minimum] => (u64::try_from(*minimum).unwrap_or(0), None),
+                    [maximum, minimum, ..] => (
+                        u64::try_from(*minimum).unwrap_or(0),
+                        u64::try_from(*maximum).ok(),
+                    ),
                 };
                 Contract::List {
                     items: items.iter().map(|item| self.contract(item)).collect(),

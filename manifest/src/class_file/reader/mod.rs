@@ -2,11 +2,13 @@
 
 mod members;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::namespaces::Namespaces;
-use super::{ClassDefinition, ClassUsage, MemberUse, Method, ObjectCreation, Property};
+use super::{
+    ClassDefinition, ClassUsage, MemberUse, MetaAttachment, Method, ObjectCreation, Property,
+};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
@@ -83,6 +85,24 @@ pub(super) fn parse(
     Parsed::new(Some(classes), in_order(diagnostics, found))
 }
 
+/// Reads how a meta class can be attached. What is not written as the deployment engine expects it counts as absent.
+fn attachment(mapping: &Mapping) -> MetaAttachment {
+    let mut attachment = MetaAttachment::default();
+    let scalar = |key| mapping.get(key).and_then(Node::as_scalar);
+    attachment.is_many = scalar("Cardinality").is_some_and(|scalar| scalar.text == "Many");
+    attachment.is_inherited =
+        scalar("Inherited").is_some_and(|scalar| scalar.as_bool() == Some(true));
+    if let Some(node) = mapping.get("Applies").filter(|node| !node.is_nothing()) {
+        let nodes = node.as_sequence().unwrap_or(std::slice::from_ref(node));
+        let named = nodes.iter().filter_map(Node::as_scalar);
+        let named: BTreeSet<String> = named.map(|scalar| scalar.text.clone()).collect();
+        if !named.is_empty() && !named.contains("All") {
+            attachment.applies = named;
+        }
+    }
+    attachment
+}
+
 /// The place of the first error.
 fn beginning_of(errors: &[Diagnostic]) -> usize {
     let labels = errors.iter().filter_map(|error| error.labels.first());
@@ -110,6 +130,7 @@ struct ClassBody {
     extends: Vec<Located<ClassName>>,
     uses: Vec<Located<ClassName>>,
     metas: Vec<Located<ClassName>>,
+    attachment: MetaAttachment,
     imports: Vec<ClassName>,
     properties: Vec<Property>,
     methods: Vec<Method>,
@@ -126,6 +147,7 @@ impl ClassBody {
             extends: self.extends,
             uses: self.uses,
             metas: self.metas,
+            attachment: self.attachment,
             imports: self.imports,
             properties: self.properties,
             methods: self.methods,
@@ -248,6 +270,7 @@ impl ClassFileReader<'_> {
             extends,
             uses: std::mem::take(&mut self.uses),
             metas,
+            attachment: attachment(mapping),
             imports,
             properties,
             methods,

@@ -81,5 +81,8 @@ fn of_class(root: &str, constraint: &ClassConstraint) -> Markup {
     html! {
         (class_link(root, &constraint.class))
         @if let Some(spec) = &constraint.spec { " " code { (text::shown(spec.written())) } }
+        @if !constraint.excluded.is_empty() {
+            " without " code { (text::beginning(&constraint.excluded.join(", "), 120)) }
+        }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Classes {
     /// By loaded index, number of the table, and whether it is a table of the core library.
     tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
     contents: FxHashMap<ReleaseId, PackageContents>,
+    /// The releases whose contents decided about a selection. That others were provided must change nothing.
+    looked_at: FxHashSet<ReleaseId>,
     /// The candidates of the core library that define a class; `None` if there are none.
     core_definers: FxHashMap<ClassId, Option<SetId>>,
     /// The releases that share what they extend, by package, class, the package that defines it, and what the
@@ -69,6 +71,19 @@ impl Classes {
     pub(crate) fn contents(&self, release: ReleaseId) -> &PackageContents {
         let contents = self.contents.get(&release);
         contents.unwrap_or(&PackageContents::NotRequested)
+    }
+
+    /// Notes that the contents of releases decided about a selection.
+    pub(crate) fn look_at(&mut self, releases: impl IntoIterator<Item = ReleaseId>) {
+        self.looked_at.extend(releases);
+    }
+
+    /// The classes of a release that was looked at, with their properties.
+    pub(crate) fn looked_at(&self, release: ReleaseId) -> Option<&Package> {
+        match self.contents(release) {
+            PackageContents::Known(package) if self.looked_at.contains(&release) => Some(package),
+            _ => None,
+        }
     }
 
     /// The releases whose classes are known with their properties.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::diagnostic::Located;
-use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, Package};
+use pkgres_manifest::diagnostic::{Escaped, Located};
+use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, MetaAttachment, Package};
 
 use super::class_pair::{ClassPair, Subject};
 use super::rules::ApiRule;
@@ -105,6 +105,8 @@ fn declaration(
     let name = both.name;
     if before.usage != after.usage {
         found.push(usage_changed(before, after));
+    } else if before.usage == ClassUsage::Meta {
+        attachment(before, after, found);
     }
     let old_parents = parents(before, &both.old_api);
     let new_parents = parents(after, &both.new_api);
@@ -128,6 +130,50 @@ fn declaration(
             Some(after.extends.first().unwrap_or(&after.name)),
         );
         found.push(of_class(rule, name, places, message, None));
+    }
+}
+
+/// Compares how a meta class can be attached to what it describes.
+fn attachment(before: &ClassDefinition, after: &ClassDefinition, found: &mut Vec<FoundDifference>) {
+    let name = &before.name.value;
+    let (old, new) = (&before.attachment, &after.attachment);
+    let mut report = |rule, message| {
+        let places = (Some(&before.name), Some(&after.name));
+        found.push(of_class(rule, name, places, message, None));
+    };
+    let only_in = |one: &MetaAttachment, other: &MetaAttachment| {
+        let kinds = one.applies.difference(&other.applies);
+        let kinds: Vec<String> = kinds
+            .map(|kind| format!("`{}`", Escaped::shortened(kind)))
+            .collect();
+        kinds.join(", ")
+    };
+    let (lost, gained) = (only_in(old, new), only_in(new, old));
+    if !lost.is_empty() {
+        let message = format!("`{name}` no longer applies to {lost}");
+        report(ApiRule::MetaAttachmentChanged, message);
+    }
+    if !gained.is_empty() {
+        let message = format!("`{name}` also applies to {gained}");
+        report(ApiRule::MetaAppliesMore, message);
+    }
+    if old.is_many != new.is_many {
+        let cardinality = |it: &MetaAttachment| if it.is_many { "`Many`" } else { "`One`" };
+        let message = format!(
+            "`{name}` has the cardinality {} instead of {}",
+            cardinality(new),
+            cardinality(old)
+        );
+        report(ApiRule::MetaAttachmentChanged, message);
+    }
+    if old.is_inherited != new.is_inherited {
+        let verb = if new.is_inherited {
+            "also describes"
+        } else {
+            "no longer describes"
+        };
+        let message = format!("`{name}` {verb} the classes that extend a described one");
+        report(ApiRule::MetaAttachmentChanged, message);
     }
 }
 

@@ -138,6 +138,10 @@ define_rules! {
     /// the ancestor; pkgres cannot know whether there is such an object: that depends on object models and on running
     /// code.
     AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
+    /// A meta class can be attached in other ways than before: `Applies` lost a kind of thing that it can describe,
+    /// `Cardinality` changed, or `Inherited` did. Packages that attach it to such a thing, or several times, can no longer be
+    /// loaded, and code that reads the meta objects of a class may find others.
+    MetaAttachmentChanged = "meta-attachment-changed", Review, "the use of a meta class changed";
     /// There is a new class, to which no existing code refers. If a different package already has a class of this
     /// name, object models may have to name the package (PK0061).
     ClassAdded = "class-added", Minor, "a class was added";
@@ -147,6 +151,8 @@ define_rules! {
     PropertyAdded = "property-added", Minor, "a property was added";
     /// A class extends different classes than before. Ancestors and members that it lost are reported separately.
     ExtendsChanged = "extends-changed", Minor, "the parents of a class changed";
+    /// A meta class can describe more kinds of things than before.
+    MetaAppliesMore = "meta-applies-more", Minor, "a meta class can describe more";
     /// A method has a new argument that calls do not need.
     OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";
     /// An argument or a property that needed a value before has a `Default` now.

@@ -52,6 +52,58 @@ fn classes() {
 }
 
 #[test]
+fn attachments_of_meta_classes() {
+    let meta = |more: &str| format!("Usage: Meta\n{more}");
+    let (changed, more) = (
+        "meta-attachment-changed acme.App",
+        "meta-applies-more acme.App",
+    );
+    assert_eq!(
+        both_ways(&meta(""), &meta("Cardinality: Many\n")),
+        [[changed], [changed]]
+    );
+    assert_eq!(
+        both_ways(&meta("Inherited: false\n"), &meta("Inherited: true\n")),
+        [[changed], [changed]]
+    );
+    assert_eq!(
+        both_ways(&meta(""), &meta("Applies: [Type, Method]\n")),
+        [[changed], [more]]
+    );
+    assert_eq!(
+        both_ways(&meta("Applies: Type\n"), &meta("Applies: [Method]\n")),
+        [[changed, more], [changed, more]]
+    );
+    assert_eq!(
+        both_ways(
+            &meta("Cardinality: One\nApplies: All\nInherited: no\n"),
+            &meta("Applies: [Package, Type, Method, Property, Argument]\n")
+        ),
+        [NONE, NONE]
+    );
+    // Classes of objects are attached to nothing.
+    assert_eq!(both_ways("", "Cardinality: Many\n"), [NONE, NONE]);
+}
+
+#[test]
+fn templates_with_other_excluded_properties() {
+    let template = |excluded: &str| {
+        property(&format!(
+            "Contract: '$.template(acme.App, excludeProperties => [{excluded}])'"
+        ))
+    };
+    let changed = ["contract-changed acme.App port"];
+    assert_eq!(
+        both_ways(&template("name"), &template("")),
+        [changed, changed]
+    );
+    assert_eq!(
+        both_ways(&template("a, b"), &template("b, a")),
+        [NONE, NONE]
+    );
+}
+
+#[test]
 fn usages_of_classes() {
     let changed = ["class-usage-changed acme.App"];
     assert_eq!(both_ways("", "Usage: Meta\n"), [changed, changed]);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, PackagePath,
-    Property, Rule, class_cycles, did_you_mean, most_similar,
+    ClassDefinition, ClassName, ClassUsage, Contract, ContractCheck, Exclusions, Limits, MapKey,
+    ObjectId, ObjectModel, Package, PackageName, PackagePath, Property, Rule, ValueProblem,
+    class_cycles, did_you_mean, most_similar,
 };
 
 use crate::suggestions::{Effort, Suggestions};
@@ -77,6 +78,7 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
     for property in &class.properties {
         check_property_usage(property, findings);
         check_contract(property, findings);
+        check_default(property, findings);
     }
 }
 
@@ -154,6 +156,41 @@ fn check_property_usage(property: &Property, findings: &mut Vec<Diagnostic>) {
         .at(property.usage.location.clone())
         .hint(hint);
     findings.push(finding);
+}
+
+/// Reports a default that the contract rejects: an object without a value cannot be loaded. Which objects a contract
+/// accepts is left to checks of models.
+fn check_default(property: &Property, findings: &mut Vec<Diagnostic>) {
+    // A text with parentheses may be a call, which only the deployment engine can evaluate.
+    let default = property.default.as_ref();
+    let Some(default) = default.filter(|default| !default.contains('(')) else {
+        return;
+    };
+    let model = format!(r#"{{"?": {{"type": "Any"}}, "default": {default}}}"#);
+    let read = ObjectModel::read("default.json", model.as_bytes(), &Limits::default());
+    let Ok((model, _)) = read.into_result() else {
+        return;
+    };
+    let properties = model.objects().first().map(|object| &object.properties);
+    let Some((_, value)) = properties.and_then(|properties| properties.first()) else {
+        return;
+    };
+    let mut found = ContractCheck::default();
+    let name = &property.name.value;
+    let nothing = Exclusions::default();
+    found.property(&model, ObjectId(0), name, property, Some(value), &nothing);
+    let problem = found.violations.into_iter().find(|violation| {
+        !matches!(
+            violation.problem,
+            ValueProblem::NotObject(_) | ValueProblem::NotTemplate(_) | ValueProblem::NoType
+        )
+    });
+    if let Some(violation) = problem {
+        let path = Escaped::shortened(&violation.path);
+        let message = format!("the default of `{path}` {}", violation.problem);
+        let finding = Diagnostic::warning(Code::Contract, message);
+        findings.push(finding.at(property.contract.location.clone()));
+    }
 }
 
 /// Reports calls of unknown functions in contracts, which are probably misspelt.

@@ -278,6 +278,38 @@ fn a_function_that_contracts_do_not_have() {
 }
 
 #[test]
+fn a_default_that_the_contract_rejects() {
+    let with = |contract: &str, default: &str| {
+        in_class(&format!(
+            "Properties:\n  size:\n    Contract: {contract}\n    Default: {default}\n"
+        ))
+    };
+    for (contract, default) in [
+        ("$.int()", "abc"),
+        ("$.int().notNull()", "null"),
+        ("$.string()", "[a]"),
+        ("[$.int(), 2]", "[1]"),
+        ("{a: $.int().notNull()}", "{}"),
+    ] {
+        let found = with(contract, default);
+        assert_eq!(found, [(Code::Contract, WARNING, 8)], "{contract}");
+    }
+    for (contract, default) in [
+        ("$.int()", "'5'"),
+        ("$.int()", "len(abc)"),
+        ("$.int()", "$.other"),
+        ("$.string().notNull()", "''"),
+        ("$.class(std:Object)", "null"),
+        ("$.class(std:Object)", "{a: 1}"),
+        ("$.template(std:Object, excludeProperties => [a])", "{a: 1}"),
+        ("[$.int()]", "[1, 2]"),
+        ("$.check($ > 1)", "0"),
+    ] {
+        assert_eq!(with(contract, default), [], "{contract}");
+    }
+}
+
+#[test]
 fn classes_that_extend_each_other() {
     let manifest = format!("{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n  acme.Two: App.yaml\n");
     let class_file = |parent: &str| {

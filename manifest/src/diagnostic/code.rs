@@ -159,8 +159,8 @@ codes! {
     /// `Extends` is neither a class name nor a list of class names, names a class twice, or names
     /// the class itself.
     Extends = 53, "an invalid `Extends`";
-    /// A contract cannot be parsed, or calls a function that does not exist. The deployment engine would report
-    /// this only when it checks a value against the contract.
+    /// A contract cannot be parsed, calls a function that does not exist, or rejects the default of its property. The
+    /// deployment engine would report this only when it checks a value against the contract.
     Contract = 54, "an invalid contract";
     /// A property has a `Usage` that does not exist.
     PropertyUsage = 55, "an unknown usage of a property";

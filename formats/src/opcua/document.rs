@@ -110,6 +110,7 @@ impl<'text> Document<'text> {
     /// Checks that nothing follows the root element.
     pub(super) fn finish(&mut self) -> Result<(), Problem> {
         loop {
+            let before = self.position();
             let event = self.reader.read_event();
             self.admit(&event)?;
             match &event {
@@ -117,7 +118,10 @@ impl<'text> Document<'text> {
                 Ok(event) if is_blank(event) => {}
                 _ => {
                     let message = "the document goes on after its root element";
-                    return Err(Problem::malformed(message, Span::default()));
+                    let end = self.position();
+                    let rest = self.text.get(before..end).unwrap_or_default();
+                    let start = end - rest.trim_ascii_start().len();
+                    return Err(Problem::malformed(message, Span { start, end }));
                 }
             }
         }

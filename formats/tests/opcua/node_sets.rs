@@ -361,6 +361,10 @@ fn errors_have_their_places() {
             findings("<UANodeSet xmlns='http://opcfoundation.org/UA/2011/03/UANodeSet.xsd'>"),
             "pump.xml:1:70: error[PK0002]: the document ends within an element",
         ),
+        (
+            findings(&format!("{}\n  more\n", file(HEAD).trim_end())),
+            "pump.xml:12:3: error[PK0002]: the document goes on after its root element",
+        ),
     ] {
         assert_eq!(found.first().map(String::as_str), Some(expected));
     }

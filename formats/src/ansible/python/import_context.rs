@@ -107,10 +107,7 @@ impl Surroundings {
             open.branches - 1
         };
         let condition = parent.child_by_field_name("condition");
-        let is_for_types = condition.is_some_and(|condition| {
-            let condition = text.get(condition.byte_range()).unwrap_or_default();
-            matches!(condition, b"TYPE_CHECKING" | b"typing.TYPE_CHECKING")
-        });
+        let is_for_types = condition.is_some_and(|condition| is_type_checking(condition, text));
         let is_guard = open.is_guard || (is_try && is_clause && parent.kind() != "finally_clause");
         let frame = Frame::Branch {
             statement: open.number,
@@ -165,6 +162,17 @@ impl Surroundings {
             })
             .collect()
     }
+}
+
+/// Whether a condition is `TYPE_CHECKING` of the module `typing`, whatever the module is called here: `import typing as t`
+/// is frequent.
+fn is_type_checking(condition: Node<'_>, text: &[u8]) -> bool {
+    let name = match condition.kind() {
+        "identifier" => Some(condition),
+        "attribute" => condition.child_by_field_name("attribute"),
+        _ => None,
+    };
+    name.is_some_and(|name| text.get(name.byte_range()) == Some(&b"TYPE_CHECKING"[..]))
 }
 
 /// Whether a `try` has an `except` that catches a failed import.

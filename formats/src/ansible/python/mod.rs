@@ -344,7 +344,9 @@ impl<'text> ModuleReader<'text> {
             node.named_children(&mut cursor)
                 .any(|child| child.kind() == "wildcard_import")
         };
-        let Some(target) = self.absolute(self.text_of(from)) else {
+        // White space may be anywhere in it.
+        let from: String = self.text_of(from).split_whitespace().collect();
+        let Some(target) = self.absolute(&from) else {
             self.module.is_open |= is_star && self.around.is_top_level();
             return;
         };
@@ -358,7 +360,7 @@ impl<'text> ModuleReader<'text> {
     /// The module of a collection that `from` of an import names; `None` for any other.
     fn absolute(&self, from: &str) -> Option<String> {
         let level = from.bytes().take_while(|byte| *byte == b'.').count();
-        let rest = from[level..].trim();
+        let rest = &from[level..];
         if level == 0 {
             return rest.strip_prefix("ansible_collections.").map(str::to_owned);
         }

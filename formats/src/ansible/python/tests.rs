@@ -48,6 +48,41 @@ fn imports_are_read_in_every_form() {
 }
 
 #[test]
+fn imports_may_have_marks_and_white_space() {
+    let hard = ImportKind::Hard;
+    let own = |module: &str, name: &str| {
+        let module = format!("acme.web.plugins.{module}");
+        (module, vec![name.to_owned()], hard)
+    };
+    for (text, expected) in [
+        (
+            "from . .  module_utils . html import render",
+            own("module_utils.html", "render"),
+        ),
+        ("from\t.import other", own("modules", "other")),
+        ("from .. import module_utils", own("", "module_utils")),
+        ("from .other import (a\n)", own("modules.other", "a")),
+    ] {
+        let expected = (
+            expected.0.trim_end_matches('.').to_owned(),
+            expected.1,
+            hard,
+        );
+        for mark in ["", "\u{feff}", "\x0c\n", "# coding: utf-8\r\n"] {
+            assert_eq!(
+                kinds(&format!("{mark}{text}\n")),
+                std::slice::from_ref(&expected),
+                "{mark}{text}"
+            );
+        }
+    }
+    assert_eq!(
+        kinds("from ...... import x\nfrom ..... import y\nfrom .....acme.net import z\n"),
+        [("acme.net".to_owned(), vec!["z".to_owned()], hard)]
+    );
+}
+
+#[test]
 fn what_is_around_an_import_says_how_certain_it_is() {
     let indented = |before: &str, after: &str| one_kind(&format!("{before}    {IMPORT}\n{after}"));
     assert_eq!(one_kind(IMPORT), ImportKind::Hard);
@@ -83,7 +118,14 @@ fn what_is_around_an_import_says_how_certain_it_is() {
         ),
         ImportKind::Alternative
     );
-    assert_eq!(indented("if TYPE_CHECKING:\n", ""), ImportKind::Lazy);
+    for checking in ["TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING"] {
+        let condition = format!("if {checking}:\n");
+        assert_eq!(indented(&condition, ""), ImportKind::Lazy, "{checking}");
+    }
+    assert_eq!(
+        indented("if t.TYPE_CHECKING:\n    pass\nelse:\n", ""),
+        ImportKind::Guarded
+    );
     assert_eq!(indented("def f():\n", ""), ImportKind::Lazy);
     assert_eq!(
         one_kind("x = importlib.import_module('ansible_collections.a.b.plugins.c')"),

@@ -142,6 +142,8 @@ codes! {
     CategoryInUse = 403 "pkgres.category_in_use",
     /// The value cannot be changed, or not in this way.
     NotChangeable = 403 "pkgres.not_changeable",
+    /// The body has a transfer coding other than chunked.
+    TransferCodingUnsupported = 501 "pkgres.transfer_coding_unsupported",
     /// The server failed; the log has the cause.
     Internal = 500 "pkgres.internal",
     /// The database or the artifacts cannot be reached now.

@@ -101,7 +101,9 @@ impl Service {
         });
         let is_restricted = handler.is_some_and(|handler| self.is_restricted(handler.access));
         let mut caller = None;
-        let outcome = if let Err(problem) = check_host(parts.version, &head.uri, &head.headers) {
+        let checked = check_host(parts.version, &head.uri, &head.headers)
+            .and_then(|()| read_body::check_transfer_coding(&head.headers));
+        let outcome = if let Err(problem) = checked {
             Err(problem)
         } else {
             let ids = (id.as_str(), &mut caller);
@@ -449,6 +451,8 @@ fn log(
     }
     let is_reading = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
     match response.status.as_u16() {
+        // The client asks for what no server has to do.
+        501 => log!(info),
         500.. => log!(error),
         _ if is_reading => log!(debug),
         _ => log!(info),

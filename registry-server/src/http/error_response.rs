@@ -33,6 +33,11 @@ pub(super) fn error_response(surface: &Surface, problem: &Problem, id: &str) -> 
                 .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
         }
         ProblemCode::NotAcceptable => response.vary("accept"),
+        ProblemCode::TransferCodingUnsupported => {
+            // What follows may not be where the HTTP library looks for it.
+            let close = HeaderValue::from_static("close");
+            response.headers.insert(header::CONNECTION, close);
+        }
         _ => {}
     }
     if let Some(length) = problem.length

@@ -246,6 +246,7 @@ fn problems(route: &Route, handler: &Handler, owner: Owner<'_>) -> Vec<ProblemCo
         Code::QueryInvalid,
         Code::NotAcceptable,
         Code::PreconditionFailed,
+        Code::TransferCodingUnsupported,
         Code::Internal,
         Code::Unavailable,
     ];

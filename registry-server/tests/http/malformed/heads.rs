@@ -29,6 +29,36 @@ pub(super) const ROWS: &[Row<'static>] = &[
         404,
         "no_such_address",
     ),
+    // Transfer codings.
+    (
+        "PUT",
+        WEB,
+        &[AUTH, ZIP, "transfer-encoding: gzip, chunked"],
+        b"",
+        501,
+        "transfer_coding_unsupported",
+    ),
+    (
+        "PUT",
+        WEB,
+        &[
+            AUTH,
+            ZIP,
+            "transfer-encoding: gzip",
+            "transfer-encoding: chunked",
+        ],
+        b"",
+        501,
+        "transfer_coding_unsupported",
+    ),
+    (
+        "GET",
+        "/v1/packages",
+        &["transfer-encoding: chunked, chunked"],
+        b"",
+        501,
+        "transfer_coding_unsupported",
+    ),
     // Tokens.
     ("GET", "/v1/whoami", &[], b"", 401, "unauthorized"),
     (

@@ -75,6 +75,7 @@ fn malformed_requests_are_errors_and_change_nothing() {
         match answer.status {
             401 => assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"pkgres\""),
             405 => assert!(answer.header("allow").ends_with("OPTIONS"), "{row}"),
+            501 => assert_eq!(answer.header("connection"), "close", "{row}"),
             _ => {}
         }
         assert_eq!(everything(), before, "{row}");

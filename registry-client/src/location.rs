@@ -94,11 +94,12 @@ impl RegistryLocation {
                     RegistryName::UNNAMED
                 })?
             };
+            let is_path = |path: &str| !path.is_empty() && !is_web(path);
             let kind = match rest.split_once(':') {
-                Some(("dir", path)) if !path.is_empty() => Kind::Directory(from_base(base, path)),
-                Some(("index", path)) if !path.is_empty() => Kind::IndexFile(from_base(base, path)),
+                Some(("dir", path)) if is_path(path) => Kind::Directory(from_base(base, path)),
+                Some(("index", path)) if is_path(path) => Kind::IndexFile(from_base(base, path)),
                 Some(("galaxy", address)) => Kind::Galaxy(Address::parse(address)?),
-                Some(("https" | "http", _)) => Kind::Http(Address::parse(rest)?),
+                _ if is_web(rest) => Kind::Http(Address::parse(rest)?),
                 _ => return Err(LocationError::Kind(text.to_owned())),
             };
             if locations.iter().any(|other| other.name == name) {
@@ -218,6 +219,14 @@ impl std::fmt::Display for RegistryLocation {
     }
 }
 
+/// Whether a text is an address, of which no path may be made: messages would show its credentials.
+fn is_web(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    ["https", "http"]
+        .iter()
+        .any(|web| scheme.eq_ignore_ascii_case(web))
+}
+
 /// `name=rest`, where the name ends before anything that begins the kind.
 fn split_name(text: &str) -> Result<(Option<RegistryName>, &str), LocationError> {
     match text.split_once('=') {
@@ -277,9 +286,13 @@ mod tests {
             "=dir:x",
             "host=dir:x",
             "1=dir:x",
+            "dir:https://example.org/",
+            "acme=index:http://example.org/x",
         ] {
             assert!(parse(&[bad]).is_err(), "{bad}");
         }
+        let error = parse(&["index:https://me:secret@example.org/x"]).expect_err("no path");
+        assert!(!error.to_string().contains("secret"), "{error}");
     }
 
     #[test]
@@ -288,6 +301,7 @@ mod tests {
             "acme=https://me:secret@example.org/base",
             "http://127.0.0.1:8080",
             "hub=galaxy:https://me:secret@hub.example/",
+            "upper=HTTPS://Example.ORG/Base",
         ];
         let locations = RegistryLocation::parse_all(texts, Path::new("")).expect("two addresses");
         let shown: Vec<String> = locations.iter().map(ToString::to_string).collect();
@@ -297,6 +311,7 @@ mod tests {
                 "acme=https://example.org/base/",
                 "default=http://127.0.0.1:8080/",
                 "hub=galaxy:https://hub.example/",
+                "upper=https://example.org/Base/",
             ]
         );
         assert!(locations[0].address().is_some() && !locations[0].is_galaxy());

@@ -510,6 +510,10 @@ fn probably_meant(text: &str, base: &Path) -> Option<String> {
     if let Some(kind) = kind_of_path(text, base) {
         return Some(format!("{name}{kind}:{text}"));
     }
+    let is_web = |text: &str| text.starts_with("https://") || text.starts_with("http://");
+    if let Some((_, address)) = text.split_once(':').filter(|(_, rest)| is_web(rest)) {
+        return Some(format!("{name}{address}"));
+    }
     let Some((kind, rest)) = text.split_once(':') else {
         let host = text.split('/').next().unwrap_or_default();
         let is_host = host.split('.').count() > 2 && !host.split('.').any(str::is_empty);

@@ -128,6 +128,7 @@ impl fmt::Display for Address {
 
 #[cfg(test)]
 mod tests {
+    use super::super::credential::TokenExchange;
     use super::*;
 
     #[test]
@@ -135,6 +136,13 @@ mod tests {
         let address = Address::parse("https://me:s%40cret+1@example.org/base").expect("an address");
         assert_eq!(address.to_string(), "https://example.org/base/");
         assert!(!format!("{address:?}").contains("cret"));
+        let of_token = Address::parse("https://sesame@example.org/").expect("an address");
+        assert!(!format!("{of_token:?}").contains("sesame"));
+        let exchange = TokenExchange {
+            url: "https://me:sesame@example.org/token".to_owned(),
+            client_id: "cli".to_owned(),
+        };
+        assert!(!format!("{exchange:?}").contains("sesame"));
         let Some(Credential::Basic { user, password }) = &address.credential else {
             panic!("there are credentials");
         };

@@ -17,6 +17,7 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
+use super::content_coding::Content;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
@@ -112,6 +113,7 @@ impl HttpRegistry {
             url: self.url(address)?,
             cached: None,
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
+            content: Content::Document,
             limit: MAX_BATCH_BYTES,
             newest: false,
             creates: false,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use pkgres_manifest::diagnostic::without_credentials;
+
 /// A text that `Debug` does not show.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -25,7 +27,7 @@ impl fmt::Debug for Secret {
 }
 
 /// The server that exchanges a token for one that authenticates requests (the refresh token grant of OAuth 2).
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenExchange {
     /// The address.
     pub url: String,
@@ -33,8 +35,19 @@ pub struct TokenExchange {
     pub client_id: String,
 }
 
+/// Shows the address without credentials.
+impl fmt::Debug for TokenExchange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("TokenExchange")
+            .field("url", &without_credentials(&self.url))
+            .field("client_id", &self.client_id)
+            .finish()
+    }
+}
+
 /// A credential, which authenticates requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {
     /// A token.
@@ -53,4 +66,15 @@ pub enum Credential {
         /// The password.
         password: Secret,
     },
+}
+
+/// Shows the kind alone: an address such as `https://TOKEN@example.org/` has a token in place of the user.
+impl fmt::Debug for Credential {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Token(_) => "Token(…)",
+            Self::Exchanged { .. } => "Exchanged(…)",
+            Self::Basic { .. } => "Basic(…)",
+        })
+    }
 }

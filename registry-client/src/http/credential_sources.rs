@@ -13,6 +13,7 @@ use pkgres_manifest::read_json;
 
 use super::address::Address;
 use super::credential::{Credential, Secret, TokenExchange};
+use super::netrc::{self, OpenQuote};
 
 /// The limit of a file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -58,6 +59,14 @@ pub enum CredentialError {
         /// The cause.
         reason: String,
     },
+    /// A netrc file has a quotation mark that is not closed.
+    #[error("{}:{line}: a quotation mark is not closed", .path.display())]
+    OpenQuote {
+        /// The netrc file.
+        path: PathBuf,
+        /// The line of the quotation mark, from 1.
+        line: usize,
+    },
     /// The text is not a token.
     #[error("a token is one line of visible ASCII characters, and not empty")]
     NotAToken,
@@ -81,13 +90,19 @@ impl CredentialSources {
         {
             return Ok(Some(Credential::Token(token)));
         }
-        if let Some(credential) = &address.credential {
-            return Ok(Some(credential.clone()));
-        }
-        match &self.netrc {
-            Some(path) => from_netrc(path, address),
-            None => Ok(None),
-        }
+        // An address may name a user, and leave the password to the netrc file.
+        let user = match &address.credential {
+            None => None,
+            Some(Credential::Basic { user, password }) if password.reveal().is_empty() => {
+                Some(user.as_str())
+            }
+            Some(credential) => return Ok(Some(credential.clone())),
+        };
+        let found = match (&self.netrc, address.url().host_str()) {
+            (Some(path), Some(host)) => from_netrc(path, host, user)?,
+            _ => None,
+        };
+        Ok(found.or_else(|| address.credential.clone()))
     }
 }
 
@@ -228,61 +243,21 @@ fn run_helper(helper: &[String], address: &Address) -> Result<Option<Secret>, Cr
     }
 }
 
-/// Looks up the host of an address in a netrc file.
-fn from_netrc(path: &Path, address: &Address) -> Result<Option<Credential>, CredentialError> {
+/// Looks up a host in a netrc file, which need not exist.
+fn from_netrc(
+    path: &Path,
+    host: &str,
+    user: Option<&str>,
+) -> Result<Option<Credential>, CredentialError> {
     let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
         Ok(bytes) => bytes,
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(address
-        .url()
-        .host_str()
-        .and_then(|host| find_in_netrc(&text, host)))
-}
-
-/// The login and password of a host: its own entry, or else the one for all hosts.
-fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
-    let mut words = Vec::new();
-    let mut is_in_macro = false;
-    for line in text.lines() {
-        // A macro ends at an empty line.
-        if line.trim().is_empty() {
-            is_in_macro = false;
-        } else if !is_in_macro {
-            let mut of_line = line.split_whitespace();
-            while let Some(word) = of_line.next() {
-                if word.starts_with('#') {
-                    break;
-                }
-                if word == "macdef" {
-                    is_in_macro = true;
-                    break;
-                }
-                words.push(word);
-                if matches!(word, "login" | "password" | "account" | "machine") {
-                    words.extend(of_line.next());
-                }
-            }
-        }
-    }
-    let mut words = words.into_iter();
-    let mut entries: Vec<(Option<&str>, &str, &str)> = Vec::new();
-    while let Some(word) = words.next() {
-        match (word, entries.last_mut()) {
-            ("machine", _) => entries.push((words.next(), "", "")),
-            ("default", _) => entries.push((None, "", "")),
-            ("login", Some(entry)) => entry.1 = words.next().unwrap_or_default(),
-            ("password", Some(entry)) => entry.2 = words.next().unwrap_or_default(),
-            _ => {}
-        }
-    }
-    let of_host = entries.iter().find(|entry| entry.0 == Some(host));
-    let (_, user, password) = of_host.or_else(|| entries.iter().find(|entry| entry.0.is_none()))?;
-    (!password.is_empty()).then(|| Credential::Basic {
-        user: (*user).to_owned(),
-        password: Secret::new((*password).to_owned()),
+    let found = netrc::find(&String::from_utf8_lossy(&bytes), host, user);
+    found.map_err(|OpenQuote { line }| CredentialError::OpenQuote {
+        path: path.to_owned(),
+        line,
     })
 }
 
@@ -333,22 +308,27 @@ mod tests {
     }
 
     #[test]
-    fn netrc_files_are_read_by_host() {
-        let text = "# a comment\nmachine other.org login x password y\nmacdef init\nmachine \
-                    example.org password no\n\nmachine example.org\n  login me password #secret # that is it\n\
-                    default login anonymous password guest\n";
-        let found = |host| find_in_netrc(text, host);
-        let basic = |user: &str, password: &str| {
-            Some(Credential::Basic {
-                user: user.to_owned(),
-                password: Secret::new(password.to_owned()),
-            })
+    fn a_netrc_file_has_the_password_of_a_user_in_an_address() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let netrc = folder.path().join("netrc");
+        let text =
+            "machine example.org login you password y\nmachine example.org login me password m\n";
+        write_private_file(&RealFileSystem, &netrc, text.as_bytes()).expect("it can be written");
+        let sources = CredentialSources {
+            netrc: Some(netrc),
+            ..CredentialSources::default()
         };
-        assert_eq!(found("other.org"), basic("x", "y"));
-        assert_eq!(found("example.org"), basic("me", "#secret"));
-        assert_eq!(found("example.com"), basic("anonymous", "guest"));
-        assert_eq!(find_in_netrc("machine a login b", "a"), None);
-        assert_eq!(find_in_netrc("", "a"), None);
+        let found = |text: &str| {
+            let found = sources.find(&address(text)).expect("it can be read");
+            match found.expect("a credential") {
+                Credential::Basic { user, password } => format!("{user}:{}", password.reveal()),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(found("https://example.org/"), "you:y");
+        assert_eq!(found("https://me@example.org/"), "me:m");
+        assert_eq!(found("https://me:other@example.org/"), "me:other");
+        assert_eq!(found("https://nobody@example.org/"), "nobody:");
     }
 
     #[cfg(unix)]

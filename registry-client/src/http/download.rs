@@ -109,7 +109,7 @@ impl HttpRegistry {
                 if let Err(failed) = &outcome
                     && matches!(
                         failed.error.kind,
-                        ErrorKind::Unreachable | ErrorKind::Limit(_)
+                        ErrorKind::Unreachable | ErrorKind::Intercepted | ErrorKind::Limit(_)
                     )
                 {
                     unreachable.fetch_add(1, Ordering::Relaxed);
@@ -206,7 +206,7 @@ impl HttpRegistry {
         digest: Digest,
     ) -> Result<Option<Vec<u8>>, RequestError> {
         let url = self.url_or_failed(&config.blob_address(&digest))?;
-        let request = Request::get(url, self.limits.archive_bytes);
+        let request = Request::artifact(url, self.limits.archive_bytes);
         let check = |reply: Reply| match reply {
             Reply::Absent => Ok(None),
             reply => mirror::with_digest(reply.body()?, digest).map(Some),

@@ -46,6 +46,9 @@ pub(super) enum ErrorKind {
     Certificate(CertificateProblem),
     /// The server does not speak TLS.
     WithoutTls,
+    /// The response is a web page or a redirect to another server, such as networks and proxies send that require a
+    /// login.
+    Intercepted,
     /// The registry exceeds a limit of the run.
     Limit(ExceededLimit),
 }
@@ -209,10 +212,10 @@ impl RequestError {
             ErrorKind::Unreachable if may_be_done => {
                 (Code::RegistryUnreachable, "did not confirm the request")
             }
-            ErrorKind::Unreachable if is_write => {
+            ErrorKind::Unreachable | ErrorKind::Intercepted if is_write => {
                 (Code::RegistryUnreachable, "did not carry out the request")
             }
-            ErrorKind::Unreachable | ErrorKind::WithoutTls => {
+            ErrorKind::Unreachable | ErrorKind::WithoutTls | ErrorKind::Intercepted => {
                 (Code::RegistryUnreachable, "cannot be read")
             }
             ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
@@ -256,6 +259,12 @@ impl RequestError {
                 "the proxy needs a user and a password: `https://USER:PASSWORD@HOST:PORT` in HTTPS_PROXY or HTTP_PROXY",
             ),
             ErrorKind::Malformed => finding.hint(address_hint(address)),
+            ErrorKind::Intercepted => finding
+                .hint(format!(
+                    "open {} in a browser: the network or a proxy may require a login",
+                    address.strip_prefix("galaxy:").unwrap_or(address)
+                ))
+                .hint(address_hint(address)),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
                 "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
@@ -304,6 +313,9 @@ fn package_in(request: &str) -> Option<&str> {
 
 /// What to look at if no answer came from an address.
 fn unreachable_hint(reason: &str, address: &str) -> Option<String> {
+    if reason.contains("tunnel error") {
+        return Some("check the proxy in HTTPS_PROXY or ALL_PROXY".to_owned());
+    }
     if reason.contains("Connection refused") {
         return Some(format!(
             "no server listens at {address}: check the address and the port, or start the server"
@@ -367,6 +379,16 @@ mod tests {
         let (message, hints) = shown("GET https://example.org/v1");
         assert!(message.contains("cannot be read"), "{message}");
         assert_eq!(hints, [OFFLINE_HINT]);
+    }
+
+    #[test]
+    fn a_proxy_that_cannot_be_reached_is_not_taken_for_the_registry() {
+        let reason = "tunnel error: failed to create underlying connection: tcp connect error: Connection refused";
+        let hint = unreachable_hint(reason, "https://example.org/");
+        assert_eq!(
+            hint.as_deref(),
+            Some("check the proxy in HTTPS_PROXY or ALL_PROXY")
+        );
     }
 
     #[test]

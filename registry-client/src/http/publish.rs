@@ -9,6 +9,7 @@ use crate::protocol::Config;
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
+use super::content_coding::Content;
 use super::error::{AttemptError, ErrorKind};
 use super::request::Request;
 use super::response::Reply;
@@ -154,6 +155,7 @@ impl HttpRegistry {
             url: self.url(&format!("{api}{path}"))?,
             cached: None,
             body,
+            content: Content::Document,
             limit: MAX_RESPONSE_BYTES,
             newest: false,
             creates: false,

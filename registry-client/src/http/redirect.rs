@@ -32,14 +32,14 @@ pub(super) fn followed(
         .and_then(|location| from.join(location).ok())
         .ok_or_else(|| wrong(format!("the redirect has no target ({status})")))?;
     require_web(&to, "it redirects to")?;
+    let elsewhere = |reason: String| AttemptError::new(ErrorKind::Intercepted, reason);
     if from.scheme() == "https" && to.scheme() != "https" {
-        return Err(wrong(format!("it redirects from https to {}", shown(&to))));
+        let reason = format!("it redirects from https to {}", shown(&to));
+        return Err(elsewhere(reason));
     }
     if *method != Method::GET && !registry.is_same_origin(&to) {
-        return Err(wrong(format!(
-            "it redirects a request other than GET to {}",
-            shown(&to)
-        )));
+        let reason = format!("it redirects a request other than GET to {}", shown(&to));
+        return Err(elsewhere(reason));
     }
     if *method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
         return Err(wrong(format!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reqwest::Method;
 use url::Url;
 
+use super::content_coding::Content;
 use crate::protocol::Digest;
 
 /// A request before it is sent.
@@ -16,6 +17,8 @@ pub(super) struct Request {
     pub(super) cached: Option<Digest>,
     /// A body and its media type.
     pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
+    /// The content that the response has.
+    pub(super) content: Content,
     /// The limit of the body of the response, in bytes.
     pub(super) limit: u64,
     /// Whether to request the newest microversion of the API, not the oldest.
@@ -30,12 +33,22 @@ impl Request {
         self.method == Method::GET || self.method == Method::HEAD
     }
 
+    /// A request for an artifact.
+    pub(super) fn artifact(url: Url, limit: u64) -> Self {
+        Self {
+            content: Content::Artifact,
+            ..Self::get(url, limit)
+        }
+    }
+
+    /// A request for a document.
     pub(super) fn get(url: Url, limit: u64) -> Self {
         Self {
             method: Method::GET,
             url,
             cached: None,
             body: None,
+            content: Content::Document,
             limit,
             newest: false,
             creates: false,

@@ -5,9 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, Response, StatusCode};
+use url::Url;
 
 use crate::protocol::ErrorDocument;
 
+use super::address::shown;
+use super::content_coding::{Content, Decoder};
 use super::error::{AttemptError, ErrorKind, causes};
 use super::network_limits::Usage;
 use super::request::Request;
@@ -43,6 +46,53 @@ impl Reply {
     }
 }
 
+/// What is known of a response besides its body.
+pub(super) struct Origin {
+    url: Url,
+    /// Whether it says that its body is HTML.
+    is_html: bool,
+}
+
+impl Origin {
+    pub(super) fn of(response: &Response) -> Self {
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let is_html = ["text/html", "application/xhtml+xml"]
+            .iter()
+            .any(|html| kind.eq_ignore_ascii_case(html));
+        Self {
+            url: response.url().clone(),
+            is_html,
+        }
+    }
+
+    /// The error of a body that is a web page, such as networks and proxies send that require a login.
+    pub(super) fn web_page(&self, body: &[u8], request: &Request) -> Option<AttemptError> {
+        if !is_web_page(self.is_html, body) {
+            return None;
+        }
+        let reason = if self.url == request.url {
+            "the answer is a web page".to_owned()
+        } else {
+            format!("it redirects to {}, which is a web page", shown(&self.url))
+        };
+        Some(AttemptError::new(ErrorKind::Intercepted, reason))
+    }
+}
+
+/// Whether a body is a web page, from its beginning and from what its response says. No document and no artifact of a
+/// registry begins like one.
+fn is_web_page(is_html: bool, body: &[u8]) -> bool {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    let body = body.trim_ascii_start();
+    let begins = |begin: &[u8]| {
+        let start = body.get(..begin.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(begin))
+    };
+    (is_html && begins(b"<")) || begins(b"<!doctype html") || begins(b"<html")
+}
+
 /// A reader of a body while it arrives.
 pub(super) trait Reader {
     type Output;
@@ -72,6 +122,12 @@ pub(super) async fn classify(
         return Ok(ResponseHead::Unchanged);
     }
     if status.is_success() {
+        // Anything else has no whole representation: 204 has none, and 206 a part of one.
+        let is_whole = matches!(status.as_u16(), 200 | 203);
+        if request.is_reading() && !is_whole {
+            let reason = format!("it answers {status}");
+            return Err(AttemptError::new(ErrorKind::Malformed, reason));
+        }
         let is_new = status == StatusCode::CREATED;
         return Ok(ResponseHead::Body { response, is_new });
     }
@@ -80,7 +136,8 @@ pub(super) async fn classify(
         return Ok(ResponseHead::Absent);
     }
     let retry_after = retry_after(response.headers());
-    let body = match read_body(response, MAX_ERROR_BYTES, usage).await {
+    let read = read_body(response, Content::Document, MAX_ERROR_BYTES, usage);
+    let body = match read.await {
         Ok(body) => body,
         Err(error) if matches!(error.kind, ErrorKind::Limit(_)) => return Err(error),
         // The status is the message.
@@ -111,6 +168,7 @@ pub(super) async fn classify(
     Err(match status.as_u16() {
         // The answer of a proxy: another token for the registry would not help.
         407 => AttemptError::new(ErrorKind::ProxyDenied, reason),
+        511 => AttemptError::new(ErrorKind::Intercepted, reason),
         // No token may do what cannot be done: logging in would not help.
         401 | 403 if code != "pkgres.not_changeable" => AttemptError {
             code,
@@ -132,6 +190,7 @@ pub(super) async fn classify(
 /// Reads a body to its end. A body that is shorter than announced is an error.
 pub(super) async fn read_body(
     response: Response,
+    content: Content,
     limit: u64,
     usage: &Usage,
 ) -> Result<Vec<u8>, AttemptError> {
@@ -139,7 +198,7 @@ pub(super) async fn read_body(
     let announced = response.content_length().unwrap_or_default();
     let capacity = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
     let mut body = Vec::with_capacity(capacity);
-    each_piece(response, limit, usage, |piece| {
+    each_piece(response, content, limit, usage, |piece| {
         body.extend_from_slice(&piece);
         Ok(())
     })
@@ -147,9 +206,10 @@ pub(super) async fn read_body(
     Ok(body)
 }
 
-/// Passes on a body in pieces, to its end.
+/// Passes on a body in pieces, to its end. The limit is that of the decoded body.
 pub(super) async fn each_piece(
     mut response: Response,
+    content: Content,
     limit: u64,
     usage: &Usage,
     mut take: impl FnMut(Bytes) -> Result<(), AttemptError>,
@@ -161,22 +221,28 @@ pub(super) async fn each_piece(
     if response.content_length().unwrap_or_default() > limit {
         return Err(too_large());
     }
+    let mut decoder = Decoder::of(response.headers(), content)?;
     let mut meter = usage.meter();
+    let mut received = 0;
     let mut length = 0;
+    let mut take = |piece: Bytes| {
+        length += piece.len() as u64;
+        if length > limit {
+            return Err(too_large());
+        }
+        take(piece)
+    };
     loop {
         match meter.wait(response.chunk()).await? {
             Ok(Some(piece)) => {
                 meter.count(piece.len())?;
-                length += piece.len() as u64;
-                if length > limit {
-                    return Err(too_large());
-                }
-                take(piece)?;
+                received += piece.len();
+                decoder.decode(piece, &mut take)?;
             }
-            Ok(None) => return Ok(()),
+            Ok(None) => return decoder.finish(&mut take),
             Err(error) => {
                 let reason = format!(
-                    "the answer was cut off after {length} bytes: {}",
+                    "the answer was cut off after {received} bytes: {}",
                     causes(&error.without_url())
                 );
                 return Err(AttemptError::transient(ErrorKind::Unreachable, reason));
@@ -190,8 +256,9 @@ pub(super) async fn each_piece(
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok();
     let after = text(header::RETRY_AFTER)?.trim();
-    if let Ok(seconds) = after.parse() {
-        return Some(Duration::from_secs(seconds));
+    if !after.is_empty() && after.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A number that is too large is longer than anything waits.
+        return Some(Duration::from_secs(after.parse().unwrap_or(u64::MAX)));
     }
     let time = |text: &str| {
         let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
@@ -204,6 +271,21 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn web_pages_are_known_by_their_beginning() {
+        for (is_html, body, expected) in [
+            (false, "<!DOCTYPE html>", true),
+            (false, "\u{feff}\r\n<HTML lang=en>", true),
+            (true, " <!-- login --><html>", true),
+            (false, "<?xml version=\"1.0\"?><UANodeSet/>", false),
+            (true, "{}", false),
+            (true, "", false),
+            (false, "<htm", false),
+        ] {
+            assert_eq!(is_web_page(is_html, body.as_bytes()), expected, "{body}");
+        }
+    }
 
     #[test]
     fn retry_after_is_a_number_or_a_date() {
@@ -219,6 +301,9 @@ mod tests {
         assert_eq!(wait("Sat, 21 Nov 2026 08:01:30 GMT"), seconds);
         assert_eq!(wait("Sat, 21 Nov 2026 07:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(wait("soon"), None);
+        assert_eq!(wait("+7"), None);
+        let longest = Some(Duration::from_secs(u64::MAX));
+        assert_eq!(wait("99999999999999999999999"), longest);
         assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }

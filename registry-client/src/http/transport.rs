@@ -27,7 +27,7 @@ use super::network_limits::Usage;
 use super::options::HttpOptions;
 use super::redirect::{MAX_REDIRECTS, carries_credentials, followed};
 use super::request::Request;
-use super::response::{Reader, Reply, ResponseHead, classify, each_piece, read_body};
+use super::response::{Origin, Reader, Reply, ResponseHead, classify, each_piece, read_body};
 
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
@@ -176,15 +176,24 @@ impl Transport {
         check: impl Fn(Reply) -> Result<T, AttemptError>,
     ) -> Result<T, RequestError> {
         let attempt = || async {
-            let reply = match self.open(request).await? {
-                ResponseHead::Body { response, is_new } => Reply::Body {
-                    body: read_body(response, request.limit, &self.usage).await?,
-                    is_new,
-                },
-                ResponseHead::Unchanged => Reply::Unchanged,
-                ResponseHead::Absent => Reply::Absent,
+            let (response, is_new) = match self.open(request).await? {
+                ResponseHead::Body { response, is_new } => (response, is_new),
+                ResponseHead::Unchanged => return check(Reply::Unchanged),
+                ResponseHead::Absent => return check(Reply::Absent),
             };
-            check(reply)
+            let origin = Origin::of(&response);
+            let body = read_body(response, request.content, request.limit, &self.usage).await?;
+            let page = origin.web_page(&body, request);
+            match (check(Reply::Body { body, is_new }), page) {
+                (Err(error), Some(page))
+                    if matches!(error.kind, ErrorKind::Malformed | ErrorKind::Digest) =>
+                {
+                    Err(page)
+                }
+                // The status alone would confirm the request.
+                (Ok(_), Some(page)) if !request.is_reading() => Err(page),
+                (checked, _) => checked,
+            }
         };
         self.retry(request, attempt).await
     }
@@ -203,10 +212,23 @@ impl Transport {
                 }
                 ResponseHead::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
+            let origin = Origin::of(&response);
             let mut reader = begin();
-            each_piece(response, request.limit, &self.usage, |piece| {
-                reader.take(piece)
-            })
+            let mut is_first = true;
+            each_piece(
+                response,
+                request.content,
+                request.limit,
+                &self.usage,
+                |piece| {
+                    if std::mem::take(&mut is_first)
+                        && let Some(page) = origin.web_page(&piece, request)
+                    {
+                        return Err(page);
+                    }
+                    reader.take(piece)
+                },
+            )
             .await?;
             reader.finish()
         };
@@ -289,7 +311,9 @@ impl Transport {
         let mut builder = self
             .clients
             .of(url, &self.options)?
-            .request(request.method.clone(), url.clone());
+            .request(request.method.clone(), without_credentials(url));
+        let codings = request.content.accepted_codings();
+        builder = builder.header(header::ACCEPT_ENCODING, codings);
         if let Some(digest) = request.cached {
             builder = builder.header(header::IF_NONE_MATCH, digest.to_etag());
         }
@@ -346,6 +370,16 @@ impl Transport {
             },
         })
     }
+}
+
+/// An address without credentials, which the HTTP library would send: only the user chooses them, not the documents of
+/// a registry.
+fn without_credentials(url: &Url) -> Url {
+    let mut url = url.clone();
+    // This fails for addresses that cannot have a user, and have none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
 }
 
 /// A header that logs do not show.

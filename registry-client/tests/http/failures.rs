@@ -268,6 +268,48 @@ fn credentials_are_not_sent_elsewhere() {
     }
 }
 
+/// A document of the registry, such as its configuration, can name addresses with credentials.
+#[test]
+fn credentials_that_a_registry_names_are_not_sent() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (home, away) = (world(), Fake::of(&world()));
+    let elsewhere = away.address.replace("http://", "http://me:sesame@");
+    let fake = Fake::start(move |request| {
+        let mut reply = home.answer(request);
+        if request.path == "/index/config.json" {
+            let mut config: serde_json::Value = serde_json::from_slice(&reply.body).expect("JSON");
+            config["batch"] = format!("{elsewhere}index/v1/batch").into();
+            reply.body = config.to_string().into_bytes();
+        }
+        reply
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let found = versions(&registry, &["a.A"]).expect("it can be read");
+    assert_eq!(found, [some(&["1.0.0"])]);
+    let requests = away.take_requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].headers.get("authorization"), None);
+}
+
+/// No content, or a part of it, is not a document, even if it can be read like one.
+#[test]
+fn an_answer_without_the_whole_content_is_an_error() {
+    for status in [202, 204, 206] {
+        let mut world = world();
+        (world.is_mirror, world.key) = (true, None);
+        let answer = move |request: &Received| {
+            if request.path == "/index/v1/names.ndjson" {
+                Reply::new(status, "")
+            } else {
+                world.answer(request)
+            }
+        };
+        let finding = read_through(answer).expect_err("it is not whole");
+        let part = format!("it answers {status}");
+        assert_says(&finding, Code::RegistryUnreachable, &[&part]);
+    }
+}
+
 #[test]
 fn redirects_end() {
     let finding = read_through(|request| Reply::new(302, "").with("Location", &request.path))
@@ -277,6 +319,66 @@ fn redirects_end() {
         Code::RegistryUnreachable,
         &["redirects more than 3 times"],
     );
+}
+
+/// Networks and proxies that require a login answer everything with a page.
+#[test]
+fn a_web_page_in_place_of_an_answer_has_its_own_message() {
+    let page = |status| {
+        let page = "<!DOCTYPE html>\n<html><title>Log in</title></html>";
+        Reply::new(status, page).with("Content-Type", "text/html; charset=utf-8")
+    };
+    let check = |finding: pkgres_manifest::diagnostic::Diagnostic, part: &str| {
+        assert_says(
+            &finding,
+            Code::RegistryUnreachable,
+            &["cannot be read", part],
+        );
+        let hints = finding.hints.join("\n");
+        let browser = "in a browser: the network or a proxy may require a login";
+        assert!(hints.contains(browser), "{hints}");
+    };
+    for path in ["/index/config.json", "/index/v1/batch"] {
+        let answer = first(9, path, move |_| page(200));
+        let finding = read_through(answer).expect_err("it is a page");
+        check(finding, "the answer is a web page");
+    }
+    let finding = read_through(move |_| page(511)).expect_err("it is a page");
+    check(finding, "511 Network Authentication Required");
+    let portal = Fake::start(move |_| page(200));
+    let login = format!("{}login", portal.address);
+    let target = format!("{login}?from=secret");
+    let finding = read_through(move |_| Reply::new(302, "").with("Location", &target));
+    let finding = finding.expect_err("it redirects to a page");
+    let expected = format!("it redirects to {login}?…, which is a web page");
+    check(finding, &expected);
+    // Nothing is posted to another server.
+    let target = login.clone();
+    let answer = first(9, "/index/v1/batch", move |_| {
+        Reply::new(302, "").with("Location", &target)
+    });
+    let finding = read_through(answer).expect_err("it redirects to a page");
+    check(finding, &format!("other than GET to {login}"));
+}
+
+/// The status of a page says nothing about the request.
+#[test]
+fn a_web_page_confirms_no_change() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let world = world();
+    let fake = Fake::start(move |request| match request.method.as_str() {
+        "GET" => world.answer(request),
+        _ => Reply::new(200, "<html>Log in</html>"),
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let version = pkgres_manifest::Version::parse("1.0.0").expect("a version");
+    let published = registry.publish(&name("a.A"), &version, Vec::new(), false);
+    let yanked = registry.yank(&name("a.A"), &version, "broken");
+    for error in [published.map(|_| ()), yanked] {
+        let finding = error.expect_err("a page is no answer").to_diagnostic();
+        let parts = ["did not carry out the request", "the answer is a web page"];
+        assert_says(&finding, Code::RegistryUnreachable, &parts);
+    }
 }
 
 /// Permitting plain HTTP, which the hint for `http://` suggests, would not help.

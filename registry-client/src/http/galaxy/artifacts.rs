@@ -224,7 +224,7 @@ impl GalaxyRegistry {
             let reason = "an artifact would be downloaded without encryption";
             return Err(self.failed(malformed(reason)));
         }
-        let request = Request::get(url, self.read_options.limits.archive_bytes);
+        let request = Request::artifact(url, self.read_options.limits.archive_bytes);
         let check = |reply: Reply| match reply {
             Reply::Absent => Ok(None),
             reply => with_digest(reply.body()?, digest).map(Some),

@@ -121,6 +121,31 @@ fn releases_are_listed_over_all_pages() {
     assert_eq!(found, Ok(None));
 }
 
+/// Documents may be compressed on the way. Some servers say the same of artifacts, which are gzip files themselves.
+#[test]
+fn documents_are_decompressed_and_artifacts_are_not() {
+    use std::io::Write as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let galaxy = world();
+    let mut answer = galaxy.answers();
+    let fake = Fake::start(move |request| {
+        let mut reply = answer(request);
+        let accepted = request.headers.get("accept-encoding").map(String::as_str);
+        if reply.status == 200 && accepted == Some("gzip") {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder
+                .write_all(&reply.body)
+                .expect("memory can be written");
+            reply.body = encoder.finish().expect("memory can be written");
+        }
+        reply.with("Content-Encoding", "gzip")
+    });
+    let (packages, _) = solved(request(), connect(&fake, options(folder.path())));
+    assert_eq!(packages, ["acme.net 1.4.0", "acme.web 3.0.0"]);
+}
+
 #[test]
 fn modules_decide_and_only_what_may_be_chosen_is_downloaded() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -300,7 +325,8 @@ fn hostile_answers_are_errors_that_name_the_server() {
         (LIST, "[]", "list of versions"),
         (LIST, r#"{"data":[{"version":7}]}"#, "list of versions"),
         (LIST, "{}", "neither `data` nor `results`"),
-        (LIST, "<html>", "list of versions"),
+        (LIST, "<html>", "the answer is a web page"),
+        (LIST, "<list>", "list of versions"),
         (
             LIST,
             r#"{"data":[],"links":{"next":"/api/v3/collections/acme/net/versions/?limit=100"}}"#,

@@ -85,14 +85,14 @@ impl HttpRegistry {
                 }
             }
             let response = self.send_batch(session, address, &batch)?;
-            let before = wanted.len();
             let truncated = self.apply_response(session, &batch, response)?;
             if session.answered > self.transport.options.limits.packages {
                 return Err(self.transport.error(&self.too_many_packages()));
             }
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
-            if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
+            // It may leave more names out than it answers, but has to answer some.
+            if now.iter().all(|name| wanted.contains(name)) {
                 return Err(self
                     .transport
                     .unreachable(format!("it did not answer whether it has {}", now[0])));

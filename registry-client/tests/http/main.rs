@@ -6,6 +6,7 @@ mod encrypted;
 mod failures;
 mod fake;
 mod galaxy;
+mod lies;
 mod limits;
 mod reading;
 mod state;

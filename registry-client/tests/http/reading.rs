@@ -158,6 +158,23 @@ fn truncated_packages_are_requested() {
     assert_eq!(registry.requests(), before, "all of it was fetched at once");
 }
 
+/// The answer to some may leave out more packages than were asked for.
+#[test]
+fn a_registry_may_leave_out_more_than_it_answers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    for package in ["a.B", "a.C", "a.D"] {
+        world.add(package, "1.0.0", &[]);
+    }
+    world.add("a.A", "1.0.0", &["a.C", "a.D"]);
+    world.room = 1;
+    let fake = Fake::of(&world);
+    let registry = connect(&fake, options(folder.path()));
+    let one = some(&["1.0.0"]);
+    let found = versions(&registry, &["a.A", "a.B"]).expect("read");
+    assert_eq!(found, [one.clone(), one]);
+}
+
 #[test]
 fn changes_are_noticed() {
     for is_signed in [true, false] {

@@ -190,6 +190,16 @@ impl Exec {
         Ok(true)
     }
 
+    /// The guards that are commands, as a message names them.
+    fn asking_guards(&self) -> String {
+        let names = self.guards.iter().filter_map(|guard| match guard {
+            Guard::Unless(_) => Some("`unless`"),
+            Guard::OnlyIf(_) => Some("`only_if`"),
+            Guard::Creates(_) | Guard::OnRefresh => None,
+        });
+        names.collect::<Vec<_>>().join(" and ")
+    }
+
     /// The check of a resource that undoes its command.
     fn check_undone(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         let Some(undo) = &self.undo else {
@@ -202,6 +212,7 @@ impl Exec {
         Ok(Checked::drift(RunCommand {
             command: undo.clone(),
             creates: Vec::new(),
+            asked_by: self.asking_guards(),
             stdout: Arc::default(),
         }))
     }
@@ -232,6 +243,7 @@ impl Resource for Exec {
         Ok(Checked::drift(RunCommand {
             command: self.command.clone(),
             creates: self.created().cloned().collect(),
+            asked_by: self.asking_guards(),
             stdout: Arc::clone(&self.stdout),
         }))
     }
@@ -333,6 +345,8 @@ struct RunCommand {
     command: Command,
     /// The paths at which something has to be afterwards.
     creates: Vec<PathBuf>,
+    /// The guards that say whether it has to run, besides those that need no command.
+    asked_by: String,
     stdout: Arc<Mutex<Option<String>>>,
 }
 
@@ -347,6 +361,12 @@ impl Change for RunCommand {
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
         require_startable(&self.command, probe)
+    }
+
+    fn still_necessary(&self) -> Option<String> {
+        let (command, guards) = (shown(&self.command), &self.asked_by);
+        (!guards.is_empty())
+            .then(|| format!("`{command}` succeeded, and would run again according to {guards}"))
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

@@ -138,6 +138,12 @@ pub trait Change: Send {
         false
     }
 
+    /// Why the resource still differs if this change is found to be necessary right after the same one was made; `None` if
+    /// the differences say it.
+    fn still_necessary(&self) -> Option<String> {
+        None
+    }
+
     /// Changes the machine.
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError>;
 }
@@ -238,6 +244,16 @@ pub enum ResourceError {
     /// The code of the resource panicked.
     #[error("the resource panicked: {}", Escaped::new(.0))]
     Panicked(String),
+}
+
+impl ResourceError {
+    /// The error that a change is still necessary after it was made.
+    pub(crate) fn still_differs(change: &dyn Change) -> Self {
+        match change.still_necessary() {
+            Some(message) => Self::Invalid(message),
+            None => Self::StillDiffers(change.differences()),
+        }
+    }
 }
 
 pub(crate) fn listed(differences: &[Difference]) -> String {

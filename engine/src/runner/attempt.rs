@@ -83,8 +83,7 @@ fn try_once(
             Outcome::Changed(differences, Values::new())
         }
         Ok(Checked::Drift(change)) => {
-            let error = ResourceError::StillDiffers(change.differences());
-            Outcome::Unfinished(differences, error)
+            Outcome::Unfinished(differences, ResourceError::still_differs(&*change))
         }
         Err(error) => Outcome::Unfinished(differences, error),
     })

@@ -112,6 +112,10 @@ impl Change for PreparedChange {
         self.change.is_atomic()
     }
 
+    fn still_necessary(&self) -> Option<String> {
+        self.change.still_necessary()
+    }
+
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
         (self.prepare)(target, &self.input)?;
         self.change.apply(target)

@@ -144,7 +144,7 @@ impl Change for Restoration {
         if let Some(resource) = &self.resource
             && let Checked::Drift(change) = resource.check(target, &Input::default())?
         {
-            return Err(ResourceError::StillDiffers(change.differences()));
+            return Err(ResourceError::still_differs(&*change));
         }
         let Reversing {
             state,

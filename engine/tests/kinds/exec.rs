@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use pkgres_engine::{
-    Checked, Command, Exec, Guard, Identifier, Input, Kinds, Machine, Probe as _, Query, Resource,
-    Watching, Wish,
+    Checked, Command, Exec, Guard, Identifier, Input, Kinds, Machine, Outcome, Probe as _, Query,
+    Resource, Watching, Wish, attempt,
 };
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
@@ -35,6 +35,24 @@ fn sent(machine: &Machine, resource: &dyn Resource) -> Option<String> {
     match resource.check(machine, &Input::default()) {
         Ok(Checked::InOrder(values)) => values.get("stdout").map(ToString::to_string),
         other => panic!("{other:?}"),
+    }
+}
+
+/// A command that does not do what its guard asks for fails, and the guard is named.
+#[test]
+fn a_command_that_does_not_satisfy_its_guard_has_failed() {
+    let machine = Machine::local().expect("this machine is there");
+    for (guard, name) in [
+        (Guard::Unless(script("false")), "`unless`"),
+        (Guard::OnlyIf(script("true")), "`only_if`"),
+    ] {
+        let exec = Exec::new(Command::new("true"), guard);
+        let outcome = attempt(&exec, &machine, &Input::default(), false);
+        let Outcome::Unfinished(_, error) = outcome else {
+            panic!("{outcome:?}");
+        };
+        let message = format!("`true` succeeded, and would run again according to {name}");
+        assert_eq!(error.to_string(), message);
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn roots_of_project(
     let roots = if folder.join(LOCK_FILE).is_file() {
         roots_in(folder, stated)
     } else {
-        named_roots(folder, stated, |format| format.written_root_names())
+        named_roots(folder, stated, Format::written_root_names)
     };
     match one_of(roots.clone(), folder) {
         Ok(root) => root.into_iter().collect(),
@@ -80,7 +80,7 @@ pub(crate) fn roots_of_project(
 
 /// Whether a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
 pub(crate) fn is_release_folder(folder: &Path) -> bool {
-    let mut roots = named_roots(folder, None, |format| format.usual_root_names()).into_iter();
+    let mut roots = named_roots(folder, None, Format::usual_root_names).into_iter();
     roots.any(|(path, format)| {
         let (name, head) = (path.to_string_lossy(), head(&path).unwrap_or_default());
         let file = FormatFile {

@@ -22,31 +22,27 @@ pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<So
         })?),
         None => None,
     };
-    Ok(SolveOptions {
-        exclude_newer,
-        prefer: match args.prefer {
-            Prefer::Newest => Preference::Newest,
-            Prefer::Oldest => Preference::Oldest,
-        },
-        prerelease: match args.prerelease {
-            Prerelease::IfNecessary => PrereleasePolicy::IfNecessary,
-            Prerelease::Allow => PrereleasePolicy::Allow,
-            Prerelease::Never => PrereleasePolicy::Never,
-        },
-        single_version: args.single_version,
-        unknown_host: None,
-        classes: if args.ignore_classes {
-            ClassRules::Ignored
-        } else {
-            ClassRules::default()
-        },
-        max_steps: args.max_steps,
-        engine: match args.solver {
-            Solver::Native => Engine::Native,
-            Solver::Pubgrub => Engine::Pubgrub,
-        },
-        ..SolveOptions::default()
-    })
+    let mut options = SolveOptions::default();
+    options.exclude_newer = exclude_newer;
+    options.prefer = match args.prefer {
+        Prefer::Newest => Preference::Newest,
+        Prefer::Oldest => Preference::Oldest,
+    };
+    options.prerelease = match args.prerelease {
+        Prerelease::IfNecessary => PrereleasePolicy::IfNecessary,
+        Prerelease::Allow => PrereleasePolicy::Allow,
+        Prerelease::Never => PrereleasePolicy::Never,
+    };
+    options.single_version = args.single_version;
+    if args.ignore_classes {
+        options.classes = ClassRules::Ignored;
+    }
+    options.max_steps = args.max_steps;
+    options.engine = match args.solver {
+        Solver::Native => Engine::Native,
+        Solver::Pubgrub => Engine::Pubgrub,
+    };
+    Ok(options)
 }
 
 /// The time from which on releases are excluded. A date includes the whole day, and a time what was published at that very

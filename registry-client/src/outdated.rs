@@ -320,8 +320,8 @@ fn proof(
         from: outdated.allowed.iter().cloned().collect(),
         to: UpdateTarget::Exactly(outdated.latest.clone()),
     };
-    request.update = Some(Update {
-        packages: BTreeMap::from([(outdated.package.clone(), moving)]),
-    });
+    let mut update = Update::default();
+    update.packages.insert(outdated.package.clone(), moving);
+    request.update = Some(update);
     solve(request, registries, options)
 }

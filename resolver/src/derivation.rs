@@ -81,6 +81,8 @@ pub struct DerivedLiteral {
 }
 
 /// Why a clause holds.
+///
+/// Not `#[non_exhaustive]`: a proof has to justify every origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClauseOrigin {
     /// The root is present.

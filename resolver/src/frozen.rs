@@ -16,6 +16,7 @@ use crate::resolver::{Resolver, Step};
 
 /// The error for a lockfile that cannot be used as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FrozenError {
     /// The lock does not have the root.
     #[error("the lockfile does not hold `{0}`")]

@@ -290,29 +290,26 @@ pub fn compiled(universe: &Universe) -> Vec<u8> {
 
 /// The request to solve a universe.
 pub fn request(universe: &Universe) -> Request {
-    let locked = universe
+    let mut locked = universe
         .locked
         .as_ref()
         .map(|lock| locked(lock, &universe.root))
         .unwrap_or_default();
+    locked.kept.clone_from(&universe.kept);
+    let mut options = SolveOptions::default();
+    options.prerelease = match universe.prerelease {
+        universe::PrereleasePolicy::IfNecessary => PrereleasePolicy::IfNecessary,
+        universe::PrereleasePolicy::Allow => PrereleasePolicy::Allow,
+        universe::PrereleasePolicy::Never => PrereleasePolicy::Never,
+    };
+    options.single_version = universe.single_version;
     Request {
         roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),
         provided: Vec::new(),
-        locked: Locked {
-            kept: universe.kept.clone(),
-            ..locked
-        },
+        locked,
         overrides: BTreeMap::new(),
-        options: SolveOptions {
-            prerelease: match universe.prerelease {
-                universe::PrereleasePolicy::IfNecessary => PrereleasePolicy::IfNecessary,
-                universe::PrereleasePolicy::Allow => PrereleasePolicy::Allow,
-                universe::PrereleasePolicy::Never => PrereleasePolicy::Never,
-            },
-            single_version: universe.single_version,
-            ..SolveOptions::default()
-        },
+        options,
         update: None,
     }
 }

@@ -170,11 +170,9 @@ fn pigeons(holes: usize) -> (IndexRecord, Vec<IndexRecord>) {
 fn an_exhausted_budget_is_not_reported_as_a_conflict() {
     let (root, records) = pigeons(5);
     let with_steps = |max_steps: u64| {
-        let options = SolveOptions {
-            max_steps,
-            single_version: true,
-            ..SolveOptions::default()
-        };
+        let mut options = SolveOptions::default();
+        options.max_steps = max_steps;
+        options.single_version = true;
         solve(root.clone(), records.clone(), options)
     };
     let Step::Conflict(conflict) = with_steps(10_000_000) else {
@@ -231,9 +229,7 @@ fn update_with_ways_around(pairs: usize) -> Step {
     request.options.max_steps = 100_000;
     request.locked = locked;
     let to_two = UpdateTarget::Exactly(version("2")).into();
-    request.update = Some(Update {
-        packages: BTreeMap::from([(package("P"), to_two)]),
-    });
+    request.update = Some(Update::from(BTreeMap::from([(package("P"), to_two)])));
     answer(request, records)
 }
 
@@ -284,10 +280,8 @@ fn probing_finds_an_impossible_release_before_other_packages_are_decided() {
         root = root.requires(&name, "*");
         records.extend(["1.0.0", "2.0.0"].map(|version| release(&name, version)));
     }
-    let options = SolveOptions {
-        single_version: true,
-        ..SolveOptions::default()
-    };
+    let mut options = SolveOptions::default();
+    options.single_version = true;
     let Step::Solved(resolution) = solve(root, records, options) else {
         panic!("A 1 requires nothing");
     };
@@ -323,10 +317,8 @@ fn many_versions_do_not_exhaust_the_budget() {
     let root = release("Root", "1.0.0")
         .requires("One", "*")
         .requires("Two", ">=1999");
-    let options = SolveOptions {
-        single_version: true,
-        ..SolveOptions::default()
-    };
+    let mut options = SolveOptions::default();
+    options.single_version = true;
     match solve(root, records, options) {
         Step::Solved(resolution) => {
             let one = resolution.package(&package("One")).expect("it is required");
@@ -374,10 +366,11 @@ fn chains_to_different_releases(inherits: bool) -> (IndexRecord, Vec<IndexRecord
 /// The options of both engines with a small budget.
 fn with_few_steps() -> impl Iterator<Item = SolveOptions> {
     let engines = [Engine::Native, Engine::Pubgrub].into_iter();
-    engines.map(|engine| SolveOptions {
-        max_steps: 2_000,
-        engine,
-        ..SolveOptions::default()
+    engines.map(|engine| {
+        let mut options = SolveOptions::default();
+        options.max_steps = 2_000;
+        options.engine = engine;
+        options
     })
 }
 
@@ -439,10 +432,8 @@ fn entangled(seed: u64) -> (IndexRecord, Vec<IndexRecord>) {
 fn cycles_of_classes_are_excluded_within_the_budget() {
     for seed in [5, 15, 48, 49, 73] {
         let (root, records) = entangled(seed);
-        let options = SolveOptions {
-            max_steps: 80_000,
-            ..SolveOptions::default()
-        };
+        let mut options = SolveOptions::default();
+        options.max_steps = 80_000;
         let answer = run(root, records, options);
         assert!(matches!(answer, Step::Conflict(_)), "{seed}: {answer:?}");
     }

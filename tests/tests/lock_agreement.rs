@@ -90,10 +90,8 @@ fn report_by_index(universe: &Universe, lock: &Lockfile) -> LockReport {
 /// The lockfile that is written when an earlier one exists; `None` if there is no resolution.
 fn locked_anew(universe: &Universe, lock: &Lockfile) -> Option<Lockfile> {
     let mut request = request(universe);
-    request.locked = Locked {
-        kept: universe.kept.clone(),
-        ..Locked::from_lockfile(lock)
-    };
+    request.locked = Locked::from_lockfile(lock);
+    request.locked.kept.clone_from(&universe.kept);
     match run(universe, Supplies::OnDemand, request) {
         Verdict::Solved(resolution) => {
             Some(resolution.to_lockfile().expect("the roots are packages"))

@@ -61,9 +61,10 @@ fn locked(objects: &[(&str, &str, &str)]) -> Locked {
 fn an_update_of_another_package_keeps_bindings() {
     let mut request = request(&[("a", "V", "*"), ("b", "V", "*"), ("c", "P", "*")]);
     request.locked = locked(&[("a", "V", "2"), ("b", "V", "1"), ("c", "P", "1")]);
-    request.update = Some(Update {
-        packages: BTreeMap::from([(package("P"), UpdateTarget::Newest.into())]),
-    });
+    request.update = Some(Update::from(BTreeMap::from([(
+        package("P"),
+        UpdateTarget::Newest.into(),
+    )])));
     assert_eq!(versions(&solve(request)), ["2.0.0", "1.0.0", "3.0.0"]);
 }
 

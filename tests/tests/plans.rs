@@ -44,10 +44,8 @@ fn pin_all(
         FinishedPlan::Planned(planned) => planned,
         FinishedPlan::Wrong(findings) => return Err(findings[0].to_string()),
     };
-    let locked = Locked {
-        kept: planned.pinned.clone(),
-        ..locked
-    };
+    let mut locked = locked;
+    locked.kept.clone_from(&planned.pinned);
     let solve = |root: &ModelRoot| {
         let request = Request {
             roots: vec![Root::Model(root.clone())],
@@ -82,10 +80,8 @@ const GONE: &str = "id: p, type: P.K, package: P, version: 1.1.0";
 #[test]
 fn a_version_that_cannot_be_chosen_replaces_none_that_is_gone() {
     let usable = || release("P", "1.2").defines("P.K", &[]);
-    let options = SolveOptions {
-        exclude_newer: Some("2026-01-01T00:00:00Z".parse().expect("a time")),
-        ..SolveOptions::default()
-    };
+    let mut options = SolveOptions::default();
+    options.exclude_newer = Some("2026-01-01T00:00:00Z".parse().expect("a time"));
     let newest = || release("P", "1.3").defines("P.K", &[]);
     let mut too_new = newest();
     too_new.published = Some("2026-06-01T00:00:00Z".into());
@@ -146,10 +142,8 @@ fn the_nearest_version_is_one_that_can_be_chosen() {
 
 #[test]
 fn every_spelling_of_a_version_is_a_pin() {
-    let options = SolveOptions {
-        prerelease: PrereleasePolicy::Never,
-        ..SolveOptions::default()
-    };
+    let mut options = SolveOptions::default();
+    options.prerelease = PrereleasePolicy::Never;
     let records = || {
         vec![
             release("P", "1.0").defines("P.K", &[]),

@@ -47,16 +47,15 @@ fn solve(
     locked: Locked,
     prerelease: PrereleasePolicy,
 ) -> Result<Box<Resolution>, Box<Conflict>> {
+    let mut options = SolveOptions::default();
+    options.prerelease = prerelease;
+    options.single_version = true;
     let mut resolver = Resolver::new(Request {
         roots: vec![Root::Package(Box::new(root.clone()))],
         core: None,
         provided: Vec::new(),
         locked,
-        options: SolveOptions {
-            prerelease,
-            single_version: true,
-            ..SolveOptions::default()
-        },
+        options,
         overrides: BTreeMap::new(),
         update: None,
     });

@@ -31,6 +31,7 @@ fn hints_that_name_options_have_their_own_kind() {
                 HintKind::AlsoUnknown { package } => format!("also unknown: {package}"),
                 HintKind::Option => "option".to_owned(),
                 HintKind::Packages => "packages".to_owned(),
+                other => panic!("{other:?}"),
             };
             assert_eq!(hint.kind == HintKind::Option, hint.text.contains("`--"));
             format!("{mark}: {hint}")
@@ -77,7 +78,7 @@ fn hints_that_name_options_have_their_own_kind() {
         request.provided = vec![release("Db", "2")];
         let target = UpdateTarget::Exactly(version("3")).into();
         let packages = BTreeMap::from([(package("Db"), target)]);
-        request.update = Some(Update { packages });
+        request.update = Some(Update::from(packages));
     };
     assert_eq!(
         hints(vec![release("Dbs", "1")], &move_db),

@@ -107,10 +107,7 @@ fn print_model(
     let input = PinInput {
         registries,
         provided: context.registries.provided(options)?,
-        locked: Locked {
-            artifacts: resolution.locked_artifacts().clone(),
-            ..Locked::preferring(preferred)
-        },
+        locked: Locked::preferring(preferred).with_artifacts(resolution.locked_artifacts().clone()),
         fallback: Fallback::Never,
     };
     let pinned = pin(model, input, context, output)?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
 use pkgres_resolver::{
-    Locked, PackageUpdate, PrereleasePolicy, Resolution, SideBySide, Update, UpdateTarget,
+    Locked, PackageUpdate, PrereleasePolicy, Resolution, SideBySide, UpdateTarget,
 };
 use serde_json::json;
 
@@ -75,9 +75,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
             from: BTreeSet::from([from.clone()]),
             to: UpdateTarget::Exactly(version.clone()),
         };
-        task.request.update = Some(Update {
-            packages: BTreeMap::from([(name.clone(), update)]),
-        });
+        task.request.update = Some(BTreeMap::from([(name.clone(), update)]).into());
         match task.search(context, output)?.0 {
             Searched::Solved(moved) => {
                 let named = match chosen.len() {

@@ -99,7 +99,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         };
         // What is built in is used because no registry has the package any more.
         let is_lost = matches!(found, None | Some(ReleaseSource::BuiltIn));
-        is_lost && !provided_package(entry).is_some() && *locked != ReleaseSource::BuiltIn
+        is_lost && provided_package(entry).is_none() && *locked != ReleaseSource::BuiltIn
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(

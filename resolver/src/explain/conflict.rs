@@ -72,6 +72,8 @@ impl Reason {
 }
 
 /// The kind of a reason.
+///
+/// Not `#[non_exhaustive]`: whoever proves or presents a conflict has to handle every kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReasonKind {
     /// The owner requires a package.
@@ -170,6 +172,7 @@ pub struct InheritingClass {
 
 /// A suggestion about a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hint {
     /// The kind of hint, for callers that do not show every kind.
     pub kind: HintKind,
@@ -179,6 +182,7 @@ pub struct Hint {
 
 /// The kind of a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HintKind {
     /// A package has a name similar to an unknown one.
     Similar {

@@ -49,6 +49,7 @@ const CHECKSUM_BYTES: usize = 16;
 
 /// Why bytes are not the expected compiled index. It can always be compiled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum IndexBytesError {
     /// They are something else.
     #[error("this is not a compiled index")]

@@ -260,6 +260,8 @@ fn missing_packages(universe: &mut Universe) -> Vec<PackageId> {
 }
 
 /// A reason why a lockfile is stale.
+///
+/// Not `#[non_exhaustive]`: whoever presents a stale lockfile has to handle every reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Staleness {
     /// A root is not in the lock.

@@ -9,6 +9,8 @@ use crate::request::{PrereleasePolicy, Request};
 use crate::resolution::Resolution;
 
 /// A change that is part of a repair.
+///
+/// Not `#[non_exhaustive]`: whoever applies a repair has to handle every kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// A root has to require other versions of a package.

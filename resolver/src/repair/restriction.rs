@@ -13,6 +13,8 @@ use crate::request::{PrereleasePolicy, Request, Root};
 use crate::resolution::{Resolution, ResolvedOwner};
 
 /// Something that could be given up to repair a conflict. The variants are in order of preference.
+///
+/// Not `#[non_exhaustive]`: whoever repairs a conflict has to handle every kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Restriction {
     /// The requirement of a root on a package.

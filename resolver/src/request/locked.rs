@@ -9,6 +9,7 @@ use pkgres_manifest::{
 /// A lock: the versions of an earlier resolution. They are preferred, and a complete lock that is
 /// still valid is the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Locked {
     /// The bindings of the requirements of each root.
     pub roots: BTreeMap<PackageName, Bindings>,
@@ -59,6 +60,12 @@ pub struct LockedArtifact {
 }
 
 impl Locked {
+    /// The lock with these artifacts.
+    #[must_use]
+    pub fn with_artifacts(self, artifacts: LockedArtifacts) -> Self {
+        Self { artifacts, ..self }
+    }
+
     /// An empty lock.
     pub(crate) const NOTHING: Self = Self {
         roots: BTreeMap::new(),

@@ -16,6 +16,8 @@ use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Ver
 ///
 /// Registries are not part of it: the solver asks for the releases of a package when it needs
 /// them, see [`Resolver`](crate::Resolver).
+///
+/// Not `#[non_exhaustive]`: whoever remembers an answer has to know everything that it depends on.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The roots. Each package is the only candidate of its name. If several have one name, or
@@ -249,6 +251,7 @@ pub(crate) const OBJECT_MODEL: &str = "the object model";
 
 /// The order of prereleases and stable versions. Which versions match a spec is not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PrereleasePolicy {
     /// Stable versions come first. If a requirement of a root, or of a release that was decided before, names a
     /// prerelease of the package, the newest version comes first. Requirements of releases that are decided later do
@@ -296,6 +299,7 @@ pub enum Preference {
 /// [repairs](crate::Conflict::repairs) always use the native engine, because only that one supports
 /// goals and relaxed requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Engine {
     /// The native engine.
     #[default]
@@ -314,6 +318,7 @@ impl Engine {
 
 /// Options of the solver.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SolveOptions {
     /// The policy for prereleases.
     pub prerelease: PrereleasePolicy,
@@ -377,6 +382,7 @@ impl Default for SolveOptions {
 ///
 /// Other packages stay if possible. If no packages are named, packages move only if the lock is not valid without it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Update {
     /// The packages and their targets.
     pub packages: BTreeMap<PackageName, PackageUpdate>,
@@ -409,12 +415,19 @@ impl From<UpdateTarget> for PackageUpdate {
 
 /// The target of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UpdateTarget {
     /// The best version with a resolution. If several packages are updated, the first by name has
     /// the first choice.
     Newest,
     /// Exactly this version, which is a candidate even if it is yanked or a prerelease.
     Exactly(Version),
+}
+
+impl From<BTreeMap<PackageName, PackageUpdate>> for Update {
+    fn from(packages: BTreeMap<PackageName, PackageUpdate>) -> Self {
+        Self { packages }
+    }
 }
 
 impl Update {

@@ -73,6 +73,8 @@ pub struct ChosenPrerelease {
 }
 
 /// Why a prerelease was chosen.
+///
+/// Not `#[non_exhaustive]`: whoever presents a resolution has to handle every reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrereleaseReason {
     /// The host provides it.

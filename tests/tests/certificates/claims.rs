@@ -174,9 +174,10 @@ pub(crate) fn random_update(seed: u64) -> Option<(Universe, Request)> {
         } else {
             UpdateTarget::Exactly(random.pick(&versions).clone())
         };
-        request.update = Some(Update {
-            packages: BTreeMap::from([(name, PackageUpdate::from(target))]),
-        });
+        request.update = Some(Update::from(BTreeMap::from([(
+            name,
+            PackageUpdate::from(target),
+        )])));
         let claims = all(&packages(&universe), &request);
         if claims.iter().any(|(claim, _)| *claim == "stays") {
             break;

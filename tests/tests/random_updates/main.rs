@@ -96,9 +96,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
     };
     let anything = |_: &PackageName, _: &Version| true;
     let possible = exists(&universe, &anything, None)?;
-    let update = Update {
-        packages: BTreeMap::from([(name.clone(), target.clone().into())]),
-    };
+    let update = Update::from(BTreeMap::from([(name.clone(), target.clone().into())]));
     let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let resolution = match (&verdict, &target) {
         (Verdict::Solved(resolution), _) => resolution,
@@ -274,9 +272,7 @@ fn random_updates_are_minimal() {
 fn the_order_of_arrival_does_not_change_an_update() {
     let each = |seed: u64| {
         let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
-        let update = Update {
-            packages: BTreeMap::from([(name, target.into())]),
-        };
+        let update = Update::from(BTreeMap::from([(name, target.into())]));
         let mut shuffled = universe.clone();
         Random::new(seed).shuffle(&mut shuffled.records);
         let conflict_limit = if seed.is_multiple_of(2) {

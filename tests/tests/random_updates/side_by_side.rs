@@ -47,9 +47,7 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     if names.len() == held.len() {
         return None;
     }
-    let update = Update {
-        packages: BTreeMap::from([(name.clone(), target.clone().into())]),
-    };
+    let update = Update::from(BTreeMap::from([(name.clone(), target.clone().into())]));
     let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
     let Verdict::Solved(resolution) = verdict else {
         return Some(if is_possible(&universe, &name, &target) {
@@ -66,7 +64,7 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     let mut at = now.iter().filter(|(other, _)| *other == name);
     let is_right = match &target {
         UpdateTarget::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
-        UpdateTarget::Newest => true,
+        _ => true,
     };
     if !is_right {
         return Some(Ended::Wrong("the package is not at its target".to_owned()));
@@ -170,9 +168,7 @@ fn check_one_of_several(seed: u64, is_needed: bool, conflict_limit: u64) -> Opti
         from: BTreeSet::from([from.clone()]),
         to: UpdateTarget::Exactly(to.clone()),
     };
-    let update = Update {
-        packages: BTreeMap::from([(name.clone(), moving)]),
-    };
+    let update = Update::from(BTreeMap::from([(name.clone(), moving)]));
     let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let Verdict::Solved(resolution) = verdict else {
         return Some(if is_possible {

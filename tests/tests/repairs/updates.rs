@@ -57,9 +57,7 @@ fn compare(seed: u64, universe: &Universe) -> Compared {
         let mut request = request(universe);
         request.locked = locked.clone();
         let moving = PackageUpdate::from(UpdateTarget::Exactly(version.clone()));
-        request.update = Some(Update {
-            packages: BTreeMap::from([(name.clone(), moving)]),
-        });
+        request.update = Some(Update::from(BTreeMap::from([(name.clone(), moving)])));
         let Some(conflict) = run(universe, Supplies::OnDemand, request.clone()).conflict() else {
             continue;
         };

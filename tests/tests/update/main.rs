@@ -16,15 +16,14 @@ fn newest(names: &[&str]) -> Update {
     let packages = names
         .iter()
         .map(|name| (package(name), UpdateTarget::Newest.into()));
-    Update {
-        packages: packages.collect(),
-    }
+    Update::from(packages.collect::<BTreeMap<_, _>>())
 }
 
 fn exactly(name: &str, number: &str) -> Update {
-    Update {
-        packages: BTreeMap::from([(package(name), UpdateTarget::Exactly(version(number)).into())]),
-    }
+    Update::from(BTreeMap::from([(
+        package(name),
+        UpdateTarget::Exactly(version(number)).into(),
+    )]))
 }
 
 fn update(root: IndexRecord, records: Vec<IndexRecord>, lock: &[&str], update: Update) -> Verdict {

@@ -58,7 +58,7 @@ fn one_release_of_a_split_package_moves() {
     let moved = |from: &str, to: UpdateTarget| {
         let from = BTreeSet::from([version(from)]);
         let packages = BTreeMap::from([(package("D"), PackageUpdate { from, to })]);
-        update(root(), records.clone(), lock, Update { packages })
+        update(root(), records.clone(), lock, Update::from(packages))
     };
     let exactly = |number: &str| UpdateTarget::Exactly(version(number));
     let moves_to = |from, to| moves(&solved(moved(from, to)));

@@ -59,15 +59,9 @@ pub(super) fn propose(
     task.accept_changed = options.accept_changed;
     let locked = previous.locked();
     task.request.locked = match agreed {
-        Some(agreed) => Locked {
-            artifacts: locked.artifacts,
-            ..Locked::preferring(agreed.clone())
-        },
+        Some(agreed) => Locked::preferring(agreed.clone()).with_artifacts(locked.artifacts),
         // Versions are chosen afresh, but a version that is chosen again must have the same content.
-        None if options.ignore_lock => Locked {
-            artifacts: locked.artifacts,
-            ..Locked::default()
-        },
+        None if options.ignore_lock => Locked::default().with_artifacts(locked.artifacts),
         None => locked,
     };
     let (resolution, registries) = task.solve_with_registries(context, output)?;

@@ -157,7 +157,7 @@ impl UpdatePlan {
             Self {
                 named: packages.keys().cloned().collect(),
                 locked: Locked::from_lockfile(lock),
-                update: Some(Update { packages }),
+                update: Some(Update::from(packages)),
             }
         })
     }

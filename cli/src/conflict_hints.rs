@@ -66,10 +66,10 @@ fn side_by_side(request: &Request) -> Option<Request> {
 /// The files that a request was made of.
 #[derive(Default)]
 pub(crate) struct RequestOrigin {
-    /// The package of the root, for the positions of its classes in a conflict.
-    pub(crate) package: Option<Arc<Package>>,
-    /// The same for a root of another ecosystem.
-    pub(crate) places: Option<RootPlaces>,
+    /// The packages of the roots, for the positions of their classes in a conflict.
+    pub(crate) packages: Vec<Arc<Package>>,
+    /// The same for roots of other ecosystems.
+    pub(crate) places: Vec<RootPlaces>,
     /// The manifest of the root, if that is a project, which commands can name.
     pub(crate) manifest: Option<PathBuf>,
 }
@@ -103,17 +103,17 @@ impl ConflictHints<'_> {
         hints.extend(bound_names(conflict, registries));
         hints.extend(workspace_members(conflict, registries));
         hints.extend(folders_in_place(conflict, &context.registries));
-        if let Some(root) = &origin.package {
+        for root in &origin.packages {
             hints.extend(interfaces_of_missing(conflict, root));
         }
         if let Some(core) = context.core() {
-            let template = (origin.package.as_ref())
-                .filter(|package| package.manifest.format.is_heat_hot())
-                .map(|package| package.name());
-            if let Some(template) = template {
+            let packages = origin.packages.iter();
+            let templates = packages.filter(|package| package.manifest.format.is_heat_hot());
+            let templates: Vec<&PackageName> = templates.map(|package| package.name()).collect();
+            for template in &templates {
                 without_requirements_of(conflict, template);
             }
-            hints.extend(core_hint(conflict, core, template));
+            hints.extend(core_hint(conflict, core, templates.first().copied()));
             hints.extend(core_without_class(
                 conflict,
                 core,
@@ -144,13 +144,13 @@ impl ConflictHints<'_> {
 
 /// Adds the positions in the files of the root, and the commands that change its requirements.
 fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, context: &Context) {
-    if let Some(root) = &origin.package {
+    for root in &origin.packages {
         conflict.locate_classes(root);
         if has_one_root {
             add_commands(conflict, root.name(), &context.invocation);
         }
     }
-    if let Some(places) = origin.places.as_ref().filter(|_| has_one_root) {
+    for places in &origin.places {
         places.locate(conflict, &context.read_options);
     }
 }

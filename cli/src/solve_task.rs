@@ -134,9 +134,8 @@ impl SolveTask {
     /// Makes a project the root.
     pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
         self.origin = RequestOrigin {
-            package: project.package().cloned(),
-            places: RootPlaces::of(project),
             manifest: Some(project.manifest.clone()),
+            ..RequestOrigin::default()
         };
         self.add_root(project, context)?;
         Ok(self)
@@ -155,6 +154,8 @@ impl SolveTask {
         }
         self.warnings.extend(project.warnings.iter().cloned());
         self.apply_rules(project.format.rules());
+        self.origin.packages.extend(project.package().cloned());
+        let mut places = RootPlaces::of(project);
         let mut record = project.record();
         if context.strict_uses {
             let (mut uses, warnings) = project.uses(context);
@@ -164,12 +165,13 @@ impl SolveTask {
                 let mut required = record.requirements.iter();
                 required.any(|required| required.package == one.package)
             });
-            if let Some(places) = &mut self.origin.places {
+            if let Some(places) = &mut places {
                 places.add(&uses);
             }
             record = ProjectUses::new(&record, uses).record;
             strict_uses(&mut record);
         }
+        self.origin.places.extend(places);
         let record = Box::new(record);
         self.request.roots.push(if project.is_release() {
             Root::Package(record)

@@ -189,7 +189,7 @@ impl Installation {
     }
 
     /// Removes the folders around collections that have none: those that were made for releases that were not installed.
-    pub fn remove_empty_folders(&self, names: &BTreeSet<PackageName>) {
+    pub fn remove_empty_folders<'name>(&self, names: impl Iterator<Item = &'name PackageName>) {
         for name in names {
             if let Some(namespace) = self.collection_path(name).parent() {
                 remove_empty_folder(namespace);

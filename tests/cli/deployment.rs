@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use pkgres_tests::ssh::SshServer;
@@ -37,6 +37,13 @@ pub(crate) fn folder() -> TempDir {
     let locked = pkgres(folder.path()).args(["lock", "web"]).status();
     assert!(locked.expect("the program starts").success());
     folder
+}
+
+/// A run of `apply` on this machine, with more arguments.
+pub(crate) fn apply(folder: &Path, arguments: &[&str]) -> Output {
+    let mut run = pkgres(folder);
+    run.arg("apply").args(WEB).args(arguments);
+    run.output().expect("the program starts")
 }
 
 #[test]
@@ -77,17 +84,7 @@ fn what_breaks_is_mended_until_an_interrupt() {
     assert_eq!(lines.next().and_then(Result::ok), Some(waits));
 
     // So does one that does not wait for long, and then gives up.
-    let impatient = pkgres(folder.path())
-        .args([
-            "apply",
-            "web",
-            "--target",
-            "rootfs:root",
-            "--lock-timeout",
-            "0",
-        ])
-        .output()
-        .expect("the program starts");
+    let impatient = apply(folder.path(), &["--lock-timeout", "0"]);
     assert_eq!(impatient.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&impatient.stderr);
     assert!(
@@ -372,11 +369,8 @@ fn a_watched_run_says_once_how_the_machine_is() {
         let folder = folder();
         let polled = "Package:\n- file: /web.conf\n  meta: {poll: 1}\n";
         write(&folder.path().join("web/r.yaml"), polled);
-        let run = pkgres(folder.path())
-            .args(["apply", "web", "--target", "rootfs:root"])
-            .args(options.split(' '))
-            .output()
-            .expect("the program starts");
+        let options_of_run: Vec<&str> = options.split(' ').collect();
+        let run = apply(folder.path(), &options_of_run);
         let stdout = String::from_utf8_lossy(&run.stdout);
         assert!(!stdout.contains("watching"), "{stdout}");
         let stderr = String::from_utf8_lossy(&run.stderr);
@@ -401,18 +395,7 @@ fn a_run_that_is_too_short_to_count_as_settled_fails() {
 #[test]
 fn a_run_ends_when_its_time_is_up() {
     let folder = folder();
-    let run = pkgres(folder.path())
-        .args([
-            "apply",
-            "web",
-            "--target",
-            "rootfs:root",
-            "--watch",
-            "--max-runtime",
-            "1",
-        ])
-        .output()
-        .expect("the program starts");
+    let run = apply(folder.path(), &["--watch", "--max-runtime", "1"]);
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("ended because its time was up"), "{stderr}");

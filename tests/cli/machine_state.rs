@@ -4,17 +4,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::deployment::{WEB, folder};
+use crate::deployment::{WEB, apply, folder};
 use crate::watched::{pkgres, write};
 
 #[test]
 fn the_folder_of_states_is_one_of_the_machine() {
     let folder = folder();
-    let run = pkgres(folder.path())
-        .args(["apply", "web", "--target", "rootfs:root"])
-        .args(["--state", "states"])
-        .output()
-        .expect("the program starts");
+    let run = apply(folder.path(), &["--state", "states"]);
     assert_eq!(run.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert!(stderr.contains("must be an absolute path"), "{stderr}");
@@ -25,17 +21,7 @@ fn a_lock_that_any_user_can_take_stops_no_run() {
     let folder = folder();
     let root = std::fs::File::open(folder.path().join("root")).expect("it is there");
     root.lock().expect("nobody else has locked it");
-    let run = pkgres(folder.path())
-        .args([
-            "apply",
-            "web",
-            "--target",
-            "rootfs:root",
-            "--lock-timeout",
-            "0",
-        ])
-        .output()
-        .expect("the program starts");
+    let run = apply(folder.path(), &["--lock-timeout", "0"]);
     assert_eq!(run.status.code(), Some(0), "{run:?}");
     let lock = folder.path().join("root/var/lib/pkgres/state/.lock");
     let mode = std::fs::metadata(&lock)
@@ -60,10 +46,9 @@ fn what_was_kept_and_is_lost_can_be_given_up() {
         run.args(command).args(WEB);
         run.output().expect("the program starts")
     };
-    let apply = || run(&["apply"]);
     write(&at("root/web.conf"), "before\n");
     resources("Package:\n- file: /web.conf\n  content: x\n  meta: {reverse: true}\n");
-    assert_eq!(apply().status.code(), Some(0));
+    assert_eq!(apply(folder.path(), &[]).status.code(), Some(0));
     let kept = "root/var/lib/pkgres/state/org.example.Web/contents";
     let mut contents = std::fs::read_dir(at(kept)).expect("there is a state");
     let content = contents.next().expect("it is kept").expect("it is ours");
@@ -92,7 +77,7 @@ fn what_was_kept_and_is_lost_can_be_given_up() {
     let record = record.and_then(|hint| hint.split(" there").next());
     let record = format!("root{}", record.expect("the hint names the record"));
     remove(&at(&record));
-    assert_eq!(apply().status.code(), Some(0));
+    assert_eq!(apply(folder.path(), &[]).status.code(), Some(0));
     let left = std::fs::read_to_string(at("root/web.conf"));
     assert_eq!(left.ok().as_deref(), Some("x"));
 }

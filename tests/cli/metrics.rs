@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::deployment::folder;
+use crate::deployment::{apply, folder};
 use crate::watched::{pkgres, write};
 
 #[test]
@@ -10,18 +10,7 @@ fn metrics_are_those_that_prometheus_reads() {
     let folder = folder();
     let run = |resources: &str| {
         write(&folder.path().join("web/r.yaml"), resources);
-        let status = pkgres(folder.path())
-            .args([
-                "apply",
-                "web",
-                "--target",
-                "rootfs:root",
-                "--metrics",
-                "run.prom",
-            ])
-            .output()
-            .expect("the program starts")
-            .status;
+        let status = apply(folder.path(), &["--metrics", "run.prom"]).status;
         let text = std::fs::read_to_string(folder.path().join("run.prom"));
         (status.code(), text.expect("the metrics were written"))
     };

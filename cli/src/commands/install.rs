@@ -52,14 +52,16 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
     }
     let is_new = !installation.path().exists();
     let is_new_folder = !args.folder.exists();
-    make_folder(&RealFileSystem, installation.path())?;
-    let alone = lock_alone(&installation, args, output)?;
-    let names = projects.iter().flat_map(|(_, lock)| lock.packages.keys());
-    let names: BTreeSet<PackageName> = names.map(|(name, _)| name.clone()).collect();
-    let prepared = prepare(&projects, &installation, context, output);
+    let mut alone = None;
+    if !is_new {
+        let wait = || output.note_waiting(&args.folder);
+        alone = Some(lock_folder(installation.path(), wait)?);
+    }
+    let prepared = prepare(&projects, &installation, &mut alone, context, output);
     let prepared = prepared.inspect_err(|_| {
+        let names = projects.iter().flat_map(|(_, lock)| lock.packages.keys());
         if is_new {
-            installation.remove_empty_folders(&names);
+            installation.remove_empty_folders(names.map(|(name, _)| name));
         }
         if is_new_folder {
             remove_empty_folder(&args.folder);
@@ -71,6 +73,10 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
         installation.write_source(&name, &version, release.server.as_deref())?;
         before.insert((name, version), state);
     }
+    if alone.is_none() {
+        // There is nothing to install.
+        make_folder(&RealFileSystem, installation.path())?;
+    }
     drop(alone);
     report_installed(&before, &installation, &args.folder, output);
     Ok(Exit::Done)
@@ -79,9 +85,13 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
 /// Fetches and checks the locked releases of projects, and writes each beside the place where it will be installed. If one
 /// artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that nobody has
 /// tried together.
+///
+/// No other run installs into the same folder while it is locked, or they would replace each other's collections. If there
+/// is no folder yet, the first artifact makes one.
 fn prepare<'projects>(
     projects: &'projects [(Project, Lockfile)],
     installation: &Installation,
+    alone: &mut Option<FileLock>,
     context: &Context,
     output: &mut Output,
 ) -> Result<PreparedReleases<'projects>> {
@@ -96,6 +106,10 @@ fn prepare<'projects>(
                 ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
                 _ => None,
             });
+            if alone.is_none() {
+                make_folder(&RealFileSystem, installation.path())?;
+                *alone = Some(lock_folder(installation.path(), || ())?);
+            }
             let release = PreparedRelease {
                 collection: installation.prepare(&files, &context.read_options)?,
                 server,
@@ -109,16 +123,6 @@ fn prepare<'projects>(
     }
     require_one_version(&prepared)?;
     Ok(prepared)
-}
-
-/// Waits until no other run installs into the same folder: they would replace each other's collections.
-fn lock_alone(
-    installation: &Installation,
-    args: &InstallArgs,
-    output: &mut Output,
-) -> Result<FileLock> {
-    let wait = || output.note_waiting(&args.folder);
-    Ok(lock_folder(installation.path(), wait)?)
 }
 
 /// Fails if projects lock different versions of a collection: a folder has one of each.

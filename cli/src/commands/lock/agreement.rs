@@ -157,7 +157,6 @@ impl JointTask {
             .iter()
             .filter_map(|project| project.package().cloned())
             .collect();
-        task.origin.package = roots.first().cloned();
         Ok(Self { task, roots })
     }
 

@@ -1,6 +1,7 @@
 //! Cases from real life, which are not part of the project: each runs in a copy of its folder, with what has to be in its
 //! output and what must not.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -121,6 +122,44 @@ const CASES: &[Case] = &[
     ),
 ];
 
+/// Cases that `packages_and_models_are_read` runs.
+const READ: [&str; 8] = [
+    "model-object-twice",
+    "murano-class-without-name",
+    "murano-dash-in-require",
+    "murano-empty-namespace",
+    "murano-workflow",
+    "pack-dot-files",
+    "pin-refused-by-check",
+    "weak-linked-package-is-skipped-silently",
+];
+
+/// Folders of lists, whose items have tests of their own: hostile inputs in `tests/tests/hostile.rs` and `fuzz`, requests
+/// to registries in `tests/serve`.
+const LISTS: [&str; 2] = ["hostile", "registry"];
+
+#[test]
+fn every_case_is_run() {
+    let Some(cases) = shared::path("cases") else {
+        return;
+    };
+    let scripts = CASES.iter().map(|Case(name, ..)| *name);
+    let known: BTreeSet<&str> = scripts.chain(READ).chain(LISTS).collect();
+    let entries = std::fs::read_dir(cases).expect("a folder");
+    let folders = entries.map(|entry| entry.expect("an entry").path());
+    let found: BTreeSet<String> = folders
+        .filter(|path| path.is_dir())
+        .map(|path| {
+            path.file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
+    assert_eq!(found, known);
+}
+
 /// A copy of the folder of a case, which can be changed.
 fn copied(cases: &Path, name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -210,4 +249,25 @@ fn packages_and_models_are_read() {
     );
     let (text, ended_well) = run("pin-refused-by-check", &pin("impossible.json"));
     assert!(!ended_well && text.contains("error[PK0063]"), "{text}");
+    // The object is one; only its class is unknown here.
+    let (text, _) = run("model-object-twice", &pin("model.json"));
+    assert!(!text.contains("two objects have the id"), "{text}");
+    assert!(text.contains("org.ex.Server"), "{text}");
+}
+
+/// A copy of a case has no link, so that the test makes it.
+#[test]
+#[cfg(unix)]
+fn a_linked_package_is_named() {
+    let Some(cases) = shared::path("cases") else {
+        return;
+    };
+    let folder = copied(&cases, "weak-linked-package-is-skipped-silently");
+    let link = folder.path().join("case/reg/b1");
+    #[expect(clippy::disallowed_methods, reason = "a file of a test")]
+    std::fs::remove_file(&link).expect("it can be removed");
+    std::os::unix::fs::symlink("../elsewhere", &link).expect("a link can be made");
+    let (text, _) = pkgres(&folder.path().join("case"), "sh", &["run.sh"]);
+    let named = text.lines().filter(|line| line.contains("reg/b1"));
+    assert!(named.count() >= 2, "{text}");
 }

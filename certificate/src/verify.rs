@@ -1,9 +1,11 @@
 //! Checks the certificates in a folder, with the independent proof checker.
 
+use std::collections::BTreeMap;
+
 use pkgres_proof_checker::{CheckError, Conclusion, check, leaves_out};
 
-use crate::Certificate;
 use crate::claim::{Claim, ClaimError};
+use crate::{Certificate, WithoutReason};
 
 /// A certificate that proves its claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +56,11 @@ pub fn verify(certificate: &Certificate) -> Result<Accepted, Rejected> {
     if verified.conclusion != Conclusion::Unsatisfiable {
         return Err(Rejected::Satisfiable);
     }
+    let without = certificate.without.iter();
+    let without: BTreeMap<usize, &WithoutReason> =
+        without.map(|without| (without.number, without)).collect();
     for (number, constraints) in claim.needed() {
-        let mut without = certificate.without.iter();
-        let without = without.find(|without| without.number == number);
-        let without = without.ok_or(Rejected::Missing(number))?;
+        let without = without.get(&number).ok_or(Rejected::Missing(number))?;
         let is_in_problem = *constraints.end() <= verified.problem;
         if !is_in_problem || !leaves_out(&certificate.problem, &constraints, &without.problem) {
             return Err(Rejected::OtherProblem(number));

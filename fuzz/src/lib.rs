@@ -14,7 +14,9 @@
 //!
 //! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
 
+mod certificates;
 mod collections;
+mod engine;
 mod galaxy;
 pub mod hostile_universes;
 mod model_checks;
@@ -44,6 +46,8 @@ pub const TARGETS: &[&[Target]] = &[
     galaxy::TARGETS,
     settings::TARGETS,
     server::TARGETS,
+    certificates::TARGETS,
+    engine::TARGETS,
 ];
 
 /// All fuzz targets, in the order of [`TARGETS`].

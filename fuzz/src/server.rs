@@ -82,8 +82,8 @@ pub(crate) const TARGETS: &[Target] = &[
         quick: 60,
     },
     Target {
-        name: "certificates",
-        run: certificates,
+        name: "tls_certificates",
+        run: tls_certificates,
         seeds: || {
             texts(&[
                 CERTIFICATE,
@@ -356,7 +356,7 @@ fn export(data: &[u8]) {
 }
 
 /// A file of certificates is trusted or refused, by a client and for a database.
-fn certificates(data: &[u8]) {
+fn tls_certificates(data: &[u8]) {
     // Nothing listens there.
     let address = Address::parse("https://127.0.0.1:1/").expect("an address");
     let mut options = HttpOptions::new(Timestamp::UNIX_EPOCH);

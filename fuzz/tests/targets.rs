@@ -55,5 +55,6 @@ macro_rules! targets {
 
 targets! {
     version spec names manifest class_file interface_file resources_file validation_file facts baseline archive lock model record compiled documents frames proofs addresses
-    locations model_check requests export certificates nodeset model_record requirements_file collection_files collection_artifact collection_record galaxy_answers settings
+    locations model_check requests export tls_certificates nodeset model_record requirements_file collection_files collection_artifact collection_record galaxy_answers settings
+    pseudo_boolean_proof certificate_claim inventory machine_state machine_facts
 }

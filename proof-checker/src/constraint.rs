@@ -1,6 +1,6 @@
 //! Linear inequalities in normal form: the sum of coefficients of literals that hold is at least the degree.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 /// A variable, or its negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ impl Literal {
     }
 }
 
-/// An inequality. Each variable appears once, with a positive coefficient, in the order of variables.
+/// An inequality. Each variable appears once, with a positive coefficient: the greatest coefficients come first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constraint {
     pub(crate) terms: Vec<(i128, Literal)>,
@@ -41,27 +41,34 @@ impl Constraint {
     /// "The sum of the terms is at least the degree." Terms may repeat variables and have any coefficients. `None` if
     /// numbers become too large.
     pub fn new(terms: impl IntoIterator<Item = (i128, Literal)>, degree: i128) -> Option<Self> {
-        // The coefficient of each variable, where negated literals count as 1 minus the variable.
-        let mut sums: BTreeMap<usize, i128> = BTreeMap::new();
+        let mut terms: Vec<(i128, Literal)> = terms.into_iter().collect();
+        // In sums of inequalities with equal coefficients, this merges two sorted lists.
+        terms.sort_by_key(|(_, literal)| literal.variable);
         let mut degree = degree;
-        for (coefficient, literal) in terms {
-            let sum = sums.entry(literal.variable).or_default();
-            if literal.is_negated {
-                *sum = sum.checked_sub(coefficient)?;
-                degree = degree.checked_sub(coefficient)?;
-            } else {
-                *sum = sum.checked_add(coefficient)?;
+        let mut normal = Vec::new();
+        for of_variable in terms.chunk_by(|(_, one), (_, next)| one.variable == next.variable) {
+            let Some((_, first)) = of_variable.first() else {
+                continue;
+            };
+            // The coefficient of the variable, where negated literals count as 1 minus the variable.
+            let mut sum = 0_i128;
+            for (coefficient, literal) in of_variable {
+                if literal.is_negated {
+                    sum = sum.checked_sub(*coefficient)?;
+                    degree = degree.checked_sub(*coefficient)?;
+                } else {
+                    sum = sum.checked_add(*coefficient)?;
+                }
             }
-        }
-        let mut normal = Vec::with_capacity(sums.len());
-        for (variable, sum) in sums {
+            let positive = Literal::positive(first.variable);
             if sum > 0 {
-                normal.push((sum, Literal::positive(variable)));
+                normal.push((sum, positive));
             } else if sum < 0 {
-                normal.push((sum.checked_neg()?, Literal::positive(variable).negated()));
+                normal.push((sum.checked_neg()?, positive.negated()));
                 degree = degree.checked_sub(sum)?;
             }
         }
+        normal.sort_by_key(|(coefficient, _)| Reverse(*coefficient));
         let constraint = Self {
             terms: normal,
             degree,

@@ -38,7 +38,7 @@ impl Names {
     /// A literal of a variable of the problem.
     pub(crate) fn known(&mut self, text: &str) -> Result<Literal, String> {
         let literal = self.literal(text, false);
-        literal.ok_or_else(|| format!("`{text}` is no literal of the problem"))
+        literal.ok_or_else(|| format!("`{}` is no literal of the problem", shown(text)))
     }
 
     /// The inequality that words say.
@@ -56,8 +56,8 @@ impl Names {
         let mut sum = Vec::with_capacity(terms.len() / 2);
         for term in terms.chunks_exact(2) {
             let literal = self.literal(term[1], may_be_new);
-            let literal =
-                literal.ok_or_else(|| format!("`{}` is no literal of the problem", term[1]))?;
+            let literal = literal
+                .ok_or_else(|| format!("`{}` is no literal of the problem", shown(term[1])))?;
             sum.push((number(term[0])?, literal));
         }
         let constraint = Constraint::new(sum, number(degree)?);
@@ -71,7 +71,24 @@ fn number(text: &str) -> Result<i128, String> {
     let parsed = digits.parse::<i64>().ok();
     parsed
         .map(i128::from)
-        .ok_or_else(|| format!("`{text}` is no number"))
+        .ok_or_else(|| format!("`{}` is no number", shown(text)))
+}
+
+/// A word of a file in a message: its beginning, without characters that could act on a terminal.
+pub(crate) fn shown(word: &str) -> String {
+    const CHARACTERS: usize = 40;
+    let mut shown = String::new();
+    for character in word.chars().take(CHARACTERS) {
+        if character.is_ascii_graphic() {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_unicode());
+        }
+    }
+    if word.chars().nth(CHARACTERS).is_some() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// Whether another problem has the inequalities of a problem in their order, but for those with these numbers, from 1.

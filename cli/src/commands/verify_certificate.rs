@@ -1,5 +1,6 @@
 //! `pkgres verify-certificate`
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_certificate::{Accepted, Certificate, Claim, WithoutReason, verify};
@@ -96,7 +97,14 @@ fn names(folder: &Path) -> Result<Vec<String>> {
                 .map(str::to_owned)
         })
         .collect();
-    names.filter(|names| !names.is_empty()).ok_or_else(unknown)
+    let names = names.filter(|names| !names.is_empty());
+    let names = names.ok_or_else(unknown)?;
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        // Each takes its time.
+        Some(twice) => Err(rejected(&format!("{CLAIMS} lists `{twice}` twice"))),
+        None => Ok(names),
+    }
 }
 
 /// Whether files of a certificate can have a name.

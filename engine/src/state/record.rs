@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PropertyValue, ResourceDescription, ResourceId};
 use serde_json::{Map, Value, json};
 
@@ -98,8 +99,7 @@ impl Record {
         let contents = document.texts("contents")?;
         Ok(Self {
             resource: document.identity("resource")?,
-            position: document.0["position"]
-                .as_u64()
+            position: (document.0.get("position").and_then(Value::as_u64))
                 .ok_or_else(|| document.damaged("`position`"))?,
             after: document.identities("after")?,
             before,
@@ -187,7 +187,8 @@ impl<'path> Document<'path> {
             None => Err(document.damaged("`state`")),
             Some(version) => Err(StateError::Version {
                 path: path.to_owned(),
-                version: version.to_string(),
+                // It can be any JSON.
+                version: Escaped::shortened(&version.to_string()).to_string(),
             }),
         }
     }

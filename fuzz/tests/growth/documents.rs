@@ -238,7 +238,7 @@ const JSON: &[Parts] = &[
     ("an open list", "{\"k\": [1", ", 1", ""),
 ];
 
-fn numbered(part: &str, number: usize) -> String {
+pub(crate) fn numbered(part: &str, number: usize) -> String {
     let mut text = String::with_capacity(part.len() + 8);
     for character in part.chars() {
         if character == '#' {

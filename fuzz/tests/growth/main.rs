@@ -10,9 +10,11 @@
 #![allow(clippy::print_stderr)]
 
 mod allocations;
+mod certificates;
 mod credentials;
 mod documents;
 mod ecosystems;
+mod engine;
 mod packages;
 mod pinning;
 mod registries;
@@ -50,8 +52,10 @@ const FREE: Work = Work {
 /// Returns all shapes, or those that `SHAPES` selects.
 fn shapes() -> Vec<Shape> {
     let mut shapes = documents::shapes();
+    shapes.extend(certificates::shapes());
     shapes.extend(credentials::shapes());
     shapes.extend(ecosystems::shapes());
+    shapes.extend(engine::shapes());
     shapes.extend(packages::shapes());
     shapes.extend(pinning::shapes());
     shapes.extend(registries::shapes());

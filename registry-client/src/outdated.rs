@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
-    Conflict, Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason, ReasonKind,
-    Request, Resolution, Root, Supply, Update, UpdateTarget,
+    BoundRequirement, Conflict, Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason,
+    ReasonKind, Request, Resolution, ResolvedOwner, Root, Supply, Update, UpdateTarget,
 };
 
 use crate::drive::{Answer, solve};
@@ -121,7 +121,13 @@ pub fn outdated(
         .collect();
     let latest = latest_versions(request, &names, registries)?;
     let mut report = OutdatedReport::default();
-    for package in resolution.packages() {
+    let seen = fresh.as_deref().unwrap_or(resolution);
+    let requirers = Requirers::new(request, seen);
+    let replacements = replacements(
+        &releases(resolution),
+        &fresh.as_deref().map(releases).unwrap_or_default(),
+    );
+    for (package, replacement) in resolution.packages().iter().zip(replacements) {
         let in_use = package.version.is_prerelease();
         let Some(candidates) = latest.get(&package.name) else {
             continue;
@@ -131,8 +137,7 @@ pub fn outdated(
             _ if in_use => candidates.any.as_ref(),
             _ => candidates.stable.as_ref(),
         };
-        let allowed = (fresh.as_deref())
-            .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
+        let allowed = replacement.cloned();
         let older = allowed
             .as_ref()
             .filter(|allowed| **allowed < package.version);
@@ -164,8 +169,7 @@ pub fn outdated(
             allowed,
         };
         if outdated.allowed.as_ref() != Some(&outdated.latest) {
-            let seen = fresh.as_deref().unwrap_or(resolution);
-            outdated.held_back_by = blocking(request, seen, &outdated);
+            outdated.held_back_by = requirers.blocking(&outdated);
             if outdated.held_back_by.is_empty()
                 && let Some(fresh) = &fresh
             {
@@ -181,25 +185,38 @@ pub fn outdated(
     Ok(report)
 }
 
-/// The version that replaces a release in another resolution: the release itself if it stays, otherwise the next higher
+/// The names and versions of the releases of a resolution.
+fn releases(resolution: &Resolution) -> Vec<(&PackageName, &Version)> {
+    let packages = resolution.packages().iter();
+    packages
+        .map(|package| (&package.name, &package.version))
+        .collect()
+}
+
+/// The versions that replace releases in another resolution: the release itself if it stays, otherwise the next higher
 /// one; of releases side by side one that is new.
-fn counterpart(
-    now: &Resolution,
-    fresh: &Resolution,
-    name: &PackageName,
-    version: &Version,
-) -> Option<Version> {
-    let of = |resolution: &Resolution| -> BTreeSet<Version> {
-        let packages = resolution.packages().iter();
-        let packages = packages.filter(|package| package.name == *name);
-        packages.map(|package| package.version.clone()).collect()
-    };
-    let (now, mut fresh) = (of(now), of(fresh));
-    if !fresh.contains(version) && fresh.iter().any(|other| !now.contains(other)) {
-        fresh.retain(|other| !now.contains(other));
+fn replacements<'release, N: Ord, V: Ord>(
+    now: &[(&'release N, &'release V)],
+    fresh: &[(&'release N, &'release V)],
+) -> Vec<Option<&'release V>> {
+    let known: BTreeSet<&(&N, &V)> = now.iter().collect();
+    let mut chosen: BTreeMap<&N, BTreeSet<&'release V>> = BTreeMap::new();
+    let mut added: BTreeMap<&N, BTreeSet<&'release V>> = BTreeMap::new();
+    for release in fresh {
+        let (name, version) = release;
+        chosen.entry(name).or_default().insert(version);
+        if !known.contains(release) {
+            added.entry(name).or_default().insert(version);
+        }
     }
-    let higher = fresh.range(version..).next();
-    higher.or(fresh.last()).cloned()
+    let replacement = |(name, version): &(&N, &'release V)| -> Option<&'release V> {
+        let chosen = chosen.get(name)?;
+        let others = added.get(name).filter(|_| !chosen.contains(version));
+        let versions = others.unwrap_or(chosen);
+        let higher = versions.range::<&V, _>(version..).next();
+        higher.or(versions.last()).copied()
+    };
+    now.iter().map(replacement).collect()
 }
 
 /// The newest versions of a package that are neither yanked nor too new.
@@ -214,17 +231,17 @@ fn latest_versions(
     registries: &RegistrySet,
 ) -> Result<BTreeMap<PackageName, Newest>, RegistryError> {
     let supplies = registries.supply(names)?;
+    let mut provided: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
+    for record in &request.provided {
+        provided.entry(&record.name).or_default().push(record);
+    }
     let mut latest = BTreeMap::new();
     for (name, supply) in names.iter().zip(supplies) {
-        let hosted: Vec<&IndexRecord> = request
-            .provided
-            .iter()
-            .filter(|record| record.name == *name)
-            .collect();
-        let records: Vec<&IndexRecord> = match &supply {
-            _ if !hosted.is_empty() => hosted,
-            Supply::Releases { records, .. } => records.iter().collect(),
-            Supply::Unknown => Vec::new(),
+        let hosted = provided.get(name);
+        let records: Vec<&IndexRecord> = match (hosted, &supply) {
+            (Some(hosted), _) => hosted.clone(),
+            (None, Supply::Releases { records, .. }) => records.iter().collect(),
+            (None, Supply::Unknown) => Vec::new(),
         };
         let usable = || {
             let cutoff = request.options.exclude_newer;
@@ -246,44 +263,63 @@ fn latest_versions(
     Ok(latest)
 }
 
-/// The requirements of a resolution that exclude the latest version. With releases side by side, those count that are
-/// bound to the outdated one.
-fn blocking(
-    request: &Request,
-    resolution: &Resolution,
-    outdated: &Outdated,
-) -> Vec<BlockingRequirement> {
-    let bound_to = outdated.allowed.as_ref().unwrap_or(&outdated.now);
-    let mut blocking = Vec::new();
-    for owner in resolution.owners() {
-        for bound in owner.requires() {
-            if bound.package == outdated.package
-                && bound.version == *bound_to
-                && !bound.spec.matches(&outdated.latest)
-            {
-                let owner = owner.owner();
-                blocking.push(BlockingRequirement {
-                    location: location(request, &owner, &outdated.package),
-                    owner,
-                    spec: bound.spec.clone(),
-                    is_override: bound.overridden.is_some(),
-                });
-            }
-        }
-    }
-    blocking
+/// The requirements of a resolution, by the release that they are bound to.
+struct Requirers<'resolution> {
+    bound_to: BTreeMap<
+        (&'resolution PackageName, &'resolution Version),
+        Vec<(ResolvedOwner<'resolution>, &'resolution BoundRequirement)>,
+    >,
+    /// The locations of the requirements of roots, by root and package. A resolution does not have the locations of
+    /// others.
+    locations:
+        BTreeMap<(&'resolution PackageName, &'resolution PackageName), &'resolution Location>,
 }
 
-/// The location of the requirement of a root. A resolution does not have the locations of others.
-fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<Location> {
-    let owner = owner.name()?;
-    let mut records = request.roots.iter().filter_map(Root::record);
-    let record = records.find(|record| record.name == *owner)?;
-    let requirement = record
-        .requirements
-        .iter()
-        .find(|requirement| requirement.package == *package)?;
-    requirement.location.clone()
+impl<'resolution> Requirers<'resolution> {
+    fn new(request: &'resolution Request, resolution: &'resolution Resolution) -> Self {
+        let mut bound_to: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for owner in resolution.owners() {
+            for bound in owner.requires() {
+                let of_release = bound_to.entry((&bound.package, &bound.version));
+                of_release.or_default().push((owner, bound));
+            }
+        }
+        let mut locations = BTreeMap::new();
+        for record in request.roots.iter().filter_map(Root::record) {
+            for requirement in record.requirements.iter() {
+                if let Some(location) = &requirement.location {
+                    let key = (&record.name, &requirement.package);
+                    locations.entry(key).or_insert(location);
+                }
+            }
+        }
+        Self {
+            bound_to,
+            locations,
+        }
+    }
+
+    /// The requirements that exclude the latest version. With releases side by side, those count that are bound to the
+    /// outdated one.
+    fn blocking(&self, outdated: &Outdated) -> Vec<BlockingRequirement> {
+        let bound_to = outdated.allowed.as_ref().unwrap_or(&outdated.now);
+        let requirers = self.bound_to.get(&(&outdated.package, bound_to));
+        let requirers = requirers.into_iter().flatten();
+        let excluding = requirers.filter(|(_, bound)| !bound.spec.matches(&outdated.latest));
+        let blocking = excluding.map(|(owner, bound)| {
+            let owner = owner.owner();
+            let location = owner
+                .name()
+                .and_then(|name| self.locations.get(&(name, &outdated.package)));
+            BlockingRequirement {
+                location: location.map(|location| Location::clone(location)),
+                owner,
+                spec: bound.spec.clone(),
+                is_override: bound.overridden.is_some(),
+            }
+        });
+        blocking.collect()
+    }
 }
 
 /// The packages that would move with the latest version of a package, as sentences: they are decided before it.
@@ -324,4 +360,71 @@ fn proof(
     update.packages.insert(outdated.package.clone(), moving);
     request.update = Some(update);
     solve(request, registries, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::cmp::Ordering;
+
+    use super::*;
+
+    thread_local! {
+        static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A number that counts how often it is compared.
+    #[derive(Debug, PartialEq, Eq)]
+    struct Counted(usize);
+
+    impl Ord for Counted {
+        fn cmp(&self, other: &Self) -> Ordering {
+            COMPARISONS.set(COMPARISONS.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    impl PartialOrd for Counted {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    /// How many comparisons find the replacements of many packages, and of as many releases of one package.
+    fn comparisons(count: usize) -> usize {
+        COMPARISONS.set(0);
+        let numbers: Vec<Counted> = (0..=count).map(Counted).collect();
+        let one = Counted(0);
+        let packages: Vec<(&Counted, &Counted)> = numbers.iter().map(|name| (name, &one)).collect();
+        let found = replacements(&packages, &packages);
+        assert_eq!(found, vec![Some(&one); count + 1]);
+        let releases: Vec<(&Counted, &Counted)> =
+            numbers.iter().map(|one| (&numbers[0], one)).collect();
+        let (last, others) = releases.split_last().expect("there are some");
+        let found = replacements(others, std::slice::from_ref(last));
+        assert_eq!(found, vec![Some(&numbers[count]); count]);
+        COMPARISONS.get()
+    }
+
+    #[test]
+    fn replacements_are_found_without_looking_at_all_releases_each_time() {
+        let (few, many) = (comparisons(1_000), comparisons(10_000));
+        assert!(many <= 15 * few, "{few}, then {many}");
+    }
+
+    #[test]
+    fn a_release_that_goes_is_replaced_by_the_next_higher_one_that_is_new() {
+        let find = |now: &[u32], fresh: &[u32]| -> Vec<Option<u32>> {
+            let pairs = |versions: &'static [u32]| versions.iter().map(|one| (&"a", one)).collect();
+            let (now, fresh): (Vec<_>, Vec<_>) =
+                (pairs(now.to_vec().leak()), pairs(fresh.to_vec().leak()));
+            let found = replacements(&now, &fresh);
+            found.into_iter().map(Option::<&u32>::copied).collect()
+        };
+        assert_eq!(find(&[1], &[]), [None]);
+        assert_eq!(find(&[1, 2], &[2, 3]), [Some(3), Some(2)]);
+        assert_eq!(find(&[1, 5], &[2, 4]), [Some(2), Some(4)]);
+        assert_eq!(find(&[3], &[1, 2]), [Some(2)]);
+        assert_eq!(find(&[1, 2], &[2]), [Some(2), Some(2)]);
+    }
 }

@@ -28,7 +28,7 @@ const OVERLAY_PLACES: [&str; 4] = ["/mnt", "/media", "/run", "/tmp"];
 /// assert!("images/web".parse::<TargetLocation>().is_err());
 /// # Ok::<(), pkgres_engine::TargetLocationError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TargetLocation {
     /// The machine that the program runs on.

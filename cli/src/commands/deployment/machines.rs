@@ -1,5 +1,6 @@
 //! The machines of a run: named on the command line or in an inventory, and processed in parallel.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -87,18 +88,17 @@ impl Machines {
         if let Some(path) = &args.inventory {
             machines.extend(read_inventory(path, args, limits)?);
         }
-        for (at, machine) in machines.iter().enumerate() {
-            let same = machines[..at]
-                .iter()
-                .find(|other| other.name == machine.name || other.location == machine.location);
-            if let Some(same) = same {
-                let message = if same.name == machine.name {
-                    format!("{} is named twice", machine.name)
-                } else {
-                    format!("{} and {} are the same machine", same.name, machine.name)
-                };
-                return Err(Failure::usage(message));
-            }
+        let pairs = machines
+            .iter()
+            .map(|machine| (machine.name.as_str(), &machine.location));
+        if let Some((first, again)) = first_repeated(pairs) {
+            let (same, machine) = (&machines[first], &machines[again]);
+            let message = if same.name == machine.name {
+                format!("{} is named twice", machine.name)
+            } else {
+                format!("{} and {} are the same machine", same.name, machine.name)
+            };
+            return Err(Failure::usage(message));
         }
         if machines.is_empty() {
             return Err(Failure::usage("the inventory has no machines"));
@@ -276,6 +276,23 @@ fn limit_to(names: &[String], machines: &mut Vec<Machine>) -> Result<()> {
     Ok(())
 }
 
+/// The first item that has the name or the location of one before it, after that one.
+fn first_repeated<N: Ord, L: Ord>(
+    items: impl IntoIterator<Item = (N, L)>,
+) -> Option<(usize, usize)> {
+    let mut by_name = BTreeMap::new();
+    let mut by_location = BTreeMap::new();
+    for (at, (name, location)) in items.into_iter().enumerate() {
+        let of_name = *by_name.entry(name).or_insert(at);
+        let of_location = *by_location.entry(location).or_insert(at);
+        let first = of_name.min(of_location);
+        if first < at {
+            return Some((first, at));
+        }
+    }
+    None
+}
+
 /// The state of a machine whose run ended before it had a report.
 fn state_of(exit: Exit) -> &'static str {
     match exit {
@@ -346,4 +363,50 @@ fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
         return Err(failed(format!("failed: {status}")));
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::cmp::Ordering;
+
+    use super::*;
+
+    /// A number that counts how often it is compared.
+    #[derive(PartialEq, Eq)]
+    struct Counted<'count>(usize, &'count Cell<usize>);
+
+    impl Ord for Counted<'_> {
+        fn cmp(&self, other: &Self) -> Ordering {
+            self.1.set(self.1.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    impl PartialOrd for Counted<'_> {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    /// How many comparisons find that no machine is named twice.
+    fn comparisons(count: usize) -> usize {
+        let cell = Cell::new(0);
+        let machines = (0..count).map(|at| (Counted(at, &cell), Counted(at, &cell)));
+        assert_eq!(first_repeated(machines), None);
+        cell.get()
+    }
+
+    #[test]
+    fn a_machine_is_not_compared_with_all_others() {
+        let (few, many) = (comparisons(1_000), comparisons(10_000));
+        assert!(many <= 15 * few, "{few}, then {many}");
+    }
+
+    #[test]
+    fn the_first_of_two_equal_machines_is_found() {
+        assert_eq!(first_repeated([("a", 1), ("b", 2), ("c", 1)]), Some((0, 2)));
+        assert_eq!(first_repeated([("a", 1), ("b", 2), ("b", 1)]), Some((0, 2)));
+        assert_eq!(first_repeated([("a", 1), ("b", 2), ("b", 3)]), Some((1, 2)));
+    }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 /// assert_eq!(address.to_string(), "ssh://admin@[2001:db8::1]:2222");
 /// assert_eq!(SshAddress::parse("-oProxyCommand=id"), None);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SshAddress {
     pub(super) user: Option<String>,
     pub(super) host: String,

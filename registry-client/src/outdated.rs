@@ -286,7 +286,7 @@ impl<'resolution> Requirers<'resolution> {
         }
         let mut locations = BTreeMap::new();
         for record in request.roots.iter().filter_map(Root::record) {
-            for requirement in record.requirements.iter() {
+            for requirement in &record.requirements {
                 if let Some(location) = &requirement.location {
                     let key = (&record.name, &requirement.package);
                     locations.entry(key).or_insert(location);

@@ -112,7 +112,7 @@ const CLAIMS: [(&str, &str, &str, &str); 3] = [
     (
         "versions",
         r#"{"schema_version":1,"claim":{"verdict":"better","tiers":"first","roots":[],"with":[],"releases":{"package":"a","versions":["1""#,
-        r##","1.#""##,
+        r#","1.#""#,
         "]}}}",
     ),
 ];

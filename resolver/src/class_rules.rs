@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::index::to_u32;
 use crate::named_prereleases::{may_be_unnamed, unnamed_prerelease};
 use crate::request::ClassRules;
 use crate::selection::Selection;
@@ -156,7 +157,7 @@ impl Graph {
             .collect();
         let mut first: FxHashMap<ReleaseId, (u32, usize)> = FxHashMap::default();
         for (number_of, (_, release, table)) in extending.iter().enumerate() {
-            first.insert(*release, (number(graph.nodes.len()), number_of));
+            first.insert(*release, (to_u32(graph.nodes.len()), number_of));
             graph
                 .nodes
                 .extend(table.classes.iter().map(|class| ClassAt {
@@ -190,7 +191,7 @@ impl Graph {
                     }
                     None => *others.entry(at).or_insert_with(|| {
                         graph.nodes.push(at);
-                        number(graph.nodes.len() - 1)
+                        to_u32(graph.nodes.len() - 1)
                     }),
                 });
             }
@@ -223,7 +224,7 @@ impl Graph {
         let mut states = vec![State::New; self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut path: Vec<(u32, usize)> = Vec::new();
-        for start in 0..number(self.nodes.len()) {
+        for start in 0..to_u32(self.nodes.len()) {
             if states[start as usize] != State::New {
                 continue;
             }
@@ -369,8 +370,4 @@ fn path(came_from: &FxHashMap<u32, u32>, end: u32) -> Vec<u32> {
     }
     path.reverse();
     path
-}
-
-fn number(length: usize) -> u32 {
-    u32::try_from(length).expect("fewer than 2^32 classes")
 }

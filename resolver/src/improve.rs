@@ -235,9 +235,7 @@ impl Improvement<'_> {
                 self.requirements.iter().any(|requirement| {
                     let kept = self.selection.only(requirement.target);
                     let kept = kept.filter(|kept| kept.package != better.package);
-                    let defining = self
-                        .universe
-                        .catalog
+                    let defining = (self.universe.catalog)
                         .definers(requirement.target, class_requirement.class);
                     kept.is_some_and(|kept| defining.contains(kept.index))
                 })
@@ -430,9 +428,7 @@ impl AllowedByAll {
                 .map(|bound| {
                     (
                         *bound,
-                        universe
-                            .catalog
-                            .definers(bound.package, class_requirement.class),
+                        (universe.catalog).definers(bound.package, class_requirement.class),
                     )
                 })
                 .filter(|(bound, defining)| defining.contains(bound.index));

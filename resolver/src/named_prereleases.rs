@@ -65,18 +65,14 @@ pub(crate) fn versions_that_do_not_name(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PositionSet {
-    let candidates = universe.catalog.candidates_of(package);
-    let matching = candidates.iter().filter(|index| {
-        let release = ReleaseId {
-            package,
-            index: *index,
-        };
-        let details = universe.details(release);
+    let candidates = universe.catalog.candidate_releases(package);
+    let matching = candidates.into_iter().filter(|release| {
+        let details = universe.details(*release);
         details.requirements.iter().all(|stated| {
             selection.only(stated.package).is_some() && !names(universe, stated, prerelease)
         })
     });
-    matching.collect()
+    matching.map(|release| release.index).collect()
 }
 
 /// Whether a release is a prerelease of a package that has a stable version, and is neither locked nor a root.
@@ -85,11 +81,8 @@ fn must_be_named(universe: &Universe, release: ReleaseId) -> bool {
     if !catalog.is_prerelease(release) || catalog.is_locked(release) {
         return false;
     }
-    let package = release.package;
-    let candidates = catalog.candidates_of(package);
-    candidates
-        .iter()
-        .any(|index| !catalog.is_prerelease(ReleaseId { package, index }))
+    let mut candidates = catalog.candidate_releases(release.package).into_iter();
+    candidates.any(|candidate| !catalog.is_prerelease(candidate))
 }
 
 /// Whether a requirement allows exactly one version of a package, by its name.

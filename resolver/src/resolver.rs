@@ -52,7 +52,7 @@ use crate::greedy::Greedy;
 use crate::index::CompiledIndex;
 use crate::lock_check::locked_selection;
 use crate::problem::Goals;
-use crate::request::{Engine, LockedArtifacts, Request, SolveOptions, by_name};
+use crate::request::{Engine, LockedArtifacts, Request, SolveOptions};
 use crate::resolution::Resolution;
 use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
@@ -232,11 +232,7 @@ impl Resolver {
             has_hints: true,
             derivation: None,
         };
-        for (name, records) in by_name(provided) {
-            let source = ReleaseSource::Host;
-            let supply = Supply::Releases { source, records };
-            resolver.universe.catalog.provide(&name, supply);
-        }
+        resolver.universe.catalog.provide_by_host(provided);
         resolver
     }
 
@@ -482,10 +478,8 @@ impl Resolver {
             Interrupt::Missing(Missing::Classes(mut releases)) => {
                 let mut seen = FxHashSet::default();
                 releases.retain(|release| seen.insert(*release));
-                let releases = releases.into_iter().map(|release| {
-                    let name = self.universe.catalog.name(release.package).clone();
-                    (name, self.universe.catalog.version(release).clone())
-                });
+                let releases = releases.into_iter();
+                let releases = releases.map(|release| self.universe.catalog.named_version(release));
                 Step::NeedClasses(releases.collect())
             }
         }

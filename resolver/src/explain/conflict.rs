@@ -63,6 +63,20 @@ pub struct Reason {
 }
 
 impl Reason {
+    /// A reason without an owner, versions and a location, which contradicts others.
+    pub(super) fn new(kind: ReasonKind, text: String) -> Self {
+        Self {
+            kind,
+            owner: None,
+            versions: Vec::new(),
+            every_version: false,
+            location: None,
+            source: None,
+            clashes: true,
+            text,
+        }
+    }
+
     /// The name of the package, or "the object model".
     pub fn owner_name(&self) -> &str {
         self.owner
@@ -256,14 +270,11 @@ pub(super) fn reason_about(
     let subject = Subject::new(universe, owner, releases);
     let (text, kind) = describe(&subject);
     Reason {
-        kind,
         owner: universe.catalog.package_name(owner).cloned(),
         versions: subject.versions,
         every_version: subject.is_every_version,
-        location: None,
         source: universe.catalog.source(owner).cloned(),
-        clashes: true,
-        text,
+        ..Reason::new(kind, text)
     }
 }
 
@@ -318,14 +329,9 @@ fn conflict_of_roots(
 ) -> Conflict {
     let packages = owner.clone().into_iter().collect();
     let reason = Reason {
-        kind: ReasonKind::Wanted { dropped_by: None },
         owner,
         versions,
-        every_version: false,
-        location: None,
-        source: None,
-        clashes: true,
-        text,
+        ..Reason::new(ReasonKind::Wanted { dropped_by: None }, text)
     };
     Conflict {
         code: Code::NoVersion,

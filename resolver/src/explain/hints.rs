@@ -4,7 +4,7 @@ use pkgres_manifest::diagnostic::{counted, sentence_list};
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::phrases::{LISTED_VERSIONS, candidates};
+use super::phrases::LISTED_VERSIONS;
 use super::summary::ConstraintSource;
 use super::{Hint, SingleRepair};
 use crate::problem::{Fact, Problem};
@@ -45,8 +45,7 @@ pub(super) fn hints(
         let universe = &mut *problem.universe;
         let name = universe.catalog.name(*target).clone();
         if universe.catalog.release_count(*target) == 0 {
-            let mut known: Vec<&PackageName> = universe
-                .catalog
+            let mut known: Vec<&PackageName> = (universe.catalog)
                 .reached()
                 .filter(|package| {
                     // The owner of a requirement in the conflict was not meant.
@@ -155,16 +154,9 @@ fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<H
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`
 fn available_versions(universe: &Universe, package: PackageId) -> String {
     let name = universe.catalog.name(package);
-    let mut versions: Vec<String> = universe
-        .catalog
-        .candidates_of(package)
-        .iter()
-        .map(|index| {
-            universe
-                .catalog
-                .version(ReleaseId { package, index })
-                .to_string()
-        })
+    let candidates = universe.catalog.candidate_releases(package).into_iter();
+    let mut versions: Vec<String> = candidates
+        .map(|release| universe.catalog.version(release).to_string())
         .collect();
     let count = versions.len();
     let newest: Vec<String> = versions.split_off(count.saturating_sub(LISTED_VERSIONS));
@@ -313,7 +305,7 @@ fn matching(
     allowed_sets: &FxHashSet<&PositionSet>,
 ) -> PositionSet {
     let mut matching = PositionSet::EMPTY;
-    for release in candidates(universe, owner) {
+    for release in universe.catalog.candidate_releases(owner) {
         let details = universe.details(release);
         for stated in details
             .requirements
@@ -321,9 +313,7 @@ fn matching(
             .filter(|stated| stated.package == target)
         {
             if allowed_sets.contains(&universe.allowed(stated)) {
-                let mut versions = universe
-                    .catalog
-                    .versions_in(target, &stated.requirement.spec);
+                let mut versions = (universe.catalog).versions_in(target, &stated.requirement.spec);
                 if let Some((_, class)) = stated.object {
                     versions = versions.intersection(&universe.catalog.definers(target, class));
                 }

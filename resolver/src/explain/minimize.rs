@@ -11,6 +11,7 @@ use super::missing_classes::{extending, not_defining, required_packages};
 use super::requirements::Spellings;
 use super::smallest::{Smallest, SmallestSearch};
 use crate::budget::{Budget, Interrupt};
+use crate::index::to_u32;
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::search::{Proof, Verdict, refute};
 use crate::set::PositionSet;
@@ -372,7 +373,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             terms.push((problem.bound_variable(release, position), others));
             bindings.push((*owner, target));
         }
-        let number = u32::try_from(problem.nogoods().len()).expect("fewer than 2^32 nogoods");
+        let number = to_u32(problem.nogoods().len());
         added.push(Fact::Nogood(number));
         problem.add(Nogood {
             terms,

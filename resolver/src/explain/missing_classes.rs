@@ -4,7 +4,7 @@
 use pkgres_manifest::ClassName;
 
 use super::conflict::{Reason, ReasonKind, reason_about};
-use super::phrases::{Edge, candidates, some_classes};
+use super::phrases::{Edge, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
@@ -16,7 +16,7 @@ pub(super) fn extending(
     owner: PackageId,
     class: ClassId,
 ) -> Vec<ReleaseId> {
-    let mut releases = candidates(universe, owner);
+    let mut releases = universe.catalog.candidate_releases(owner);
     releases.retain(|release| {
         let extends = |table: &ClassTable| table.external.contains(&class);
         let details = universe.details(*release);
@@ -92,7 +92,8 @@ pub(super) fn not_defining(
     class: ClassId,
 ) -> Option<(Vec<ReleaseId>, Option<ReleaseId>)> {
     let defining = universe.catalog.definers(package, class);
-    let (defining, without_class): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+    let (defining, without_class): (Vec<ReleaseId>, Vec<ReleaseId>) = (universe.catalog)
+        .candidate_releases(package)
         .into_iter()
         .partition(|release| defining.contains(release.index));
     if defining.is_empty() || without_class.is_empty() {
@@ -184,7 +185,7 @@ pub(super) fn extends_reasons(
 /// The reason that classes of a package extend each other. The text has the cycle of the first
 /// release.
 pub(super) fn own_cycle_reason(universe: &mut Universe, package: PackageId) -> Reason {
-    let mut releases = candidates(universe, package);
+    let mut releases = universe.catalog.candidate_releases(package);
     let mut cycle: Vec<ClassId> = Vec::new();
     releases.retain(|release| {
         let Some(table) = universe.class_table(*release) else {

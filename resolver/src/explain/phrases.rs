@@ -26,7 +26,7 @@ impl Subject {
         let versions: Vec<Version> = releases.iter().copied().map(version).collect();
         // A package can have as many reasons as releases, which are not compared with all others.
         let compared = if versions.len() > 1 {
-            candidates(universe, package)
+            universe.catalog.candidate_releases(package)
         } else {
             Vec::new()
         };
@@ -59,13 +59,6 @@ impl Subject {
     pub(super) fn verb(&self, singular: &'static str, plural: &'static str) -> &'static str {
         if self.is_singular { singular } else { plural }
     }
-}
-
-/// The candidates of a package, ascending.
-pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
-    let candidates = universe.catalog.candidates_of(package);
-    let release = |index| ReleaseId { package, index };
-    candidates.iter().map(release).collect()
 }
 
 /// Several versions in few words, and whether the words are singular. `all` has each candidate,

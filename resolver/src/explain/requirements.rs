@@ -7,8 +7,8 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::conflict::{Reason, ReasonKind};
-use super::phrases::{Subject, candidates};
+use super::conflict::{Reason, ReasonKind, reason_about};
+use super::phrases::Subject;
 use super::violations::ViolationGroups;
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
@@ -53,7 +53,7 @@ impl Spellings {
 
 fn spellings_of_package(universe: &mut Universe, owner: PackageId) -> SpellingsOfPackage {
     let mut spellings = SpellingsOfPackage::default();
-    for release in candidates(universe, owner) {
+    for release in universe.catalog.candidate_releases(owner) {
         let details = universe.details(release);
         let mut seen: FxHashSet<PackageId> = FxHashSet::default();
         for stated in &details.requirements {
@@ -107,30 +107,27 @@ pub(super) fn requirements(
                 location,
                 is_implied,
             } = spelling;
-            let subject = Subject::new(universe, owner, &releases);
-            let requires = subject.verb("requires", "require");
-            let mut text = format!("{} {requires} {package} {spec}", subject.text);
-            if is_implied {
-                text.push_str(" (implied)");
-            }
-            if let Some(overriding) = &overriding {
-                let overriding = overriding.in_words();
-                text.push_str(&format!(", which is overridden with {overriding}"));
-            }
-            Reason {
-                text,
-                kind: ReasonKind::Requires {
+            let describe = |subject: &Subject| {
+                let requires = subject.verb("requires", "require");
+                let mut text = format!("{} {requires} {package} {spec}", subject.text);
+                if is_implied {
+                    text.push_str(" (implied)");
+                }
+                if let Some(overriding) = &overriding {
+                    let overriding = overriding.in_words();
+                    text.push_str(&format!(", which is overridden with {overriding}"));
+                }
+                let kind = ReasonKind::Requires {
                     package: package.clone(),
                     spec: spec.written().to_owned(),
                     overridden_by: overriding.as_ref().map(ToString::to_string),
                     is_implied,
-                },
-                owner: universe.catalog.package_name(owner).cloned(),
-                versions: subject.versions,
-                every_version: subject.is_every_version,
+                };
+                (text, kind)
+            };
+            Reason {
                 location,
-                source: universe.catalog.source(owner).cloned(),
-                clashes: true,
+                ..reason_about(universe, owner, &releases, describe)
             }
         })
         .collect();
@@ -160,8 +157,7 @@ pub(super) fn object_requirements(
     if of_objects.iter().any(is_named) {
         of_objects.retain(is_named);
     }
-    let model = universe
-        .catalog
+    let model = (universe.catalog)
         .model()
         .expect("only models require")
         .clone();
@@ -186,20 +182,15 @@ pub(super) fn object_requirements(
             let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();
             format!("the object {shown} needs {package}{spec}")
         };
+        let kind = ReasonKind::Requires {
+            package: package.clone(),
+            spec: spec.written().to_owned(),
+            overridden_by: None,
+            is_implied: false,
+        };
         reasons.push(Reason {
-            text,
-            kind: ReasonKind::Requires {
-                package: package.clone(),
-                spec: spec.written().to_owned(),
-                overridden_by: None,
-                is_implied: false,
-            },
-            owner: None,
-            versions: Vec::new(),
-            every_version: false,
             location: stated.requirement.location.clone(),
-            source: None,
-            clashes: true,
+            ..Reason::new(kind, text)
         });
     }
     reasons
@@ -220,12 +211,9 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
         let versions = goal.versions.clone();
         let mut text = format!("{name} {} was asked for", listed(&versions));
         let dropped_by = dropping.map(|release| {
-            let (other, version) = (
-                universe.catalog.name(release.package),
-                universe.catalog.version(release),
-            );
+            let (other, version) = universe.catalog.named_version(release);
             let _ = write!(text, ", and {other} {version} would drop {name}");
-            (other.clone(), version.clone())
+            (other, version)
         });
         let kind = ReasonKind::Wanted { dropped_by };
         (kind, versions, &goal.allowed, text)
@@ -238,7 +226,7 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
     };
     if allowed.is_empty() {
         if universe.catalog.source(package) == Some(&ReleaseSource::Host) {
-            let supplied = candidates(universe, package);
+            let supplied = universe.catalog.candidate_releases(package);
             let supplied = supplied
                 .into_iter()
                 .map(|release| universe.catalog.version(release));
@@ -249,14 +237,9 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
         }
     }
     Reason {
-        text,
-        kind,
         owner: Some(name.clone()),
         versions,
-        every_version: false,
-        location: None,
-        source: None,
-        clashes: true,
+        ..Reason::new(kind, text)
     }
 }
 
@@ -285,10 +268,10 @@ fn may_require(
     package: PackageId,
     is_one: &dyn Fn(PackageId) -> bool,
 ) -> bool {
-    let candidates: Vec<u32> = universe.catalog.candidates_of(package).iter().collect();
+    let candidates = universe.catalog.candidate_releases(package);
     let mut requirements = Vec::new();
-    candidates.into_iter().any(|index| {
-        universe.requirements(ReleaseId { package, index }, &mut requirements);
+    candidates.into_iter().any(|release| {
+        universe.requirements(release, &mut requirements);
         requirements
             .iter()
             .any(|requirement| is_one(requirement.target))

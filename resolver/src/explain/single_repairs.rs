@@ -284,11 +284,7 @@ fn stated(
     } = requirement;
     let mut spelled: Option<(Spec, Option<Location>)> = None;
     let mut versions = Vec::new();
-    for index in universe.catalog.candidates_of(*owner).iter() {
-        let owning = ReleaseId {
-            package: *owner,
-            index,
-        };
+    for owning in universe.catalog.candidate_releases(*owner) {
         let details = universe.details(owning);
         let stated = details
             .requirements

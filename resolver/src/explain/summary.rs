@@ -79,8 +79,7 @@ impl Contradiction {
             Fact::Requires {
                 target, allowed, ..
             } if common_dependents.contains(target) => {
-                let is_restricted = !universe
-                    .catalog
+                let is_restricted = !(universe.catalog)
                     .candidates_of(*target)
                     .is_subset_of(allowed);
                 is_restricted.then_some(*target)

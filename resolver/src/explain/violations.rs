@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
-use super::phrases::{Subject, candidates, named};
+use super::phrases::{Subject, named};
 use crate::class_rules::{ClassAt, Violation};
 use crate::contracts::{
     AllowedVersions, ClassOfRelease, ClassProblem, ContractProblem, ContractViolation,
@@ -396,7 +396,7 @@ impl<'problem, 'universe> CoveredPath<'problem, 'universe> {
         };
         match term {
             Some(releases) if releases.contains(release.index) => {
-                let mut all = candidates(universe, release.package);
+                let mut all = universe.catalog.candidate_releases(release.package);
                 all.retain(|release| releases.contains(release.index));
                 all
             }
@@ -473,29 +473,27 @@ fn class_reason(
     let versions: BTreeSet<Version> = (problems.iter())
         .map(|problem| problem.actual.version.clone())
         .collect();
+    let text = format!(
+        "{}.{}: the object {} is of class {class} ({releases}), but {} ({} {}) wants {}",
+        model.shown(violation.holder),
+        Escaped::shortened(&violation.path),
+        model.shown(first.object),
+        declared_by.class,
+        declared_by.package,
+        declared_by.version,
+        expected_class(first),
+    );
+    let kind = ReasonKind::Contract {
+        holder: model.shown(violation.holder),
+        path: violation.path.clone(),
+        object: model.shown(first.object),
+        class: first.class.clone(),
+    };
     Some(Reason {
-        text: format!(
-            "{}.{}: the object {} is of class {class} ({releases}), but {} ({} {}) wants {}",
-            model.shown(violation.holder),
-            Escaped::shortened(&violation.path),
-            model.shown(first.object),
-            declared_by.class,
-            declared_by.package,
-            declared_by.version,
-            expected_class(first),
-        ),
-        kind: ReasonKind::Contract {
-            holder: model.shown(violation.holder),
-            path: violation.path.clone(),
-            object: model.shown(first.object),
-            class: first.class.clone(),
-        },
         owner: Some(first.actual.package.clone()),
         versions: versions.into_iter().collect(),
-        every_version: false,
         location: Some(model.object(first.object).location.clone()),
-        source: None,
-        clashes: true,
+        ..Reason::new(kind, text)
     })
 }
 
@@ -515,23 +513,21 @@ fn value_reason(
     let model = universe.catalog.model()?;
     let object = model.object(violation.holder);
     let path = Escaped::shortened(&violation.path);
+    let text = format!(
+        "{}.{path}: {wrong} in {class} ({releases})",
+        model.shown(violation.holder)
+    );
+    let kind = ReasonKind::Value {
+        holder: model.shown(violation.holder),
+        path: violation.path.clone(),
+        problem: wrong.to_owned(),
+        class: class.clone(),
+    };
     Some(Reason {
-        text: format!(
-            "{}.{path}: {wrong} in {class} ({releases})",
-            model.shown(violation.holder)
-        ),
-        kind: ReasonKind::Value {
-            holder: model.shown(violation.holder),
-            path: violation.path.clone(),
-            problem: wrong.to_owned(),
-            class: class.clone(),
-        },
         owner: Some(package.clone()),
         versions: versions.into_iter().collect(),
-        every_version: false,
         location: Some(location.unwrap_or_else(|| object.location.clone())),
-        source: None,
-        clashes: true,
+        ..Reason::new(kind, text)
     })
 }
 

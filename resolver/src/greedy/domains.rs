@@ -43,7 +43,7 @@ enum ChangedWord {
 }
 
 /// The domains of all packages, with an undo log.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Domains {
     /// By package.
     all: Vec<PackageDomain>,
@@ -208,7 +208,7 @@ mod tests {
                 }
                 words
             };
-            let mut domains = Domains::with_capacity(1);
+            let mut domains = Domains::default();
             domains.grow(1);
             let high = if width == 1 { 7 } else { 70 };
             check(&mut domains, &set, high);

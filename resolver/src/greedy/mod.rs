@@ -33,7 +33,7 @@ const MAX_SKIPPED: u32 = 8;
 const INITIAL_CAPACITY: usize = 16;
 
 /// A walk that can be interrupted while releases are fetched.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
     /// How many roots were added.
@@ -63,19 +63,11 @@ impl Greedy {
     pub(crate) fn new() -> Self {
         Self {
             order: Vec::with_capacity(INITIAL_CAPACITY),
-            roots_added: 0,
             targets: Vec::with_capacity(2 * INITIAL_CAPACITY),
             ends: Vec::with_capacity(INITIAL_CAPACITY),
-            next: 0,
-            candidate: None,
             domains: Domains::with_capacity(2 * INITIAL_CAPACITY),
             requirements: Vec::with_capacity(INITIAL_CAPACITY),
-            classes: ClassRequirements::default(),
-            may_lack_classes: false,
-            skipped: 0,
-            failed: false,
-            #[cfg(feature = "prefetch")]
-            prefetched: read_ahead::Prefetched::default(),
+            ..Self::default()
         }
     }
 
@@ -193,9 +185,7 @@ impl Greedy {
         }
         let mut defining: Option<(PackageId, PositionSet)> = None;
         for requirement in requirements {
-            let by_target = universe
-                .catalog
-                .definers(requirement.target, required_class.class);
+            let by_target = (universe.catalog).definers(requirement.target, required_class.class);
             if !by_target.is_empty() {
                 if defining.is_some() {
                     // The check of the complete selection decides.
@@ -269,9 +259,7 @@ impl Greedy {
     fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
         let domain = self.domains.of(package, universe.catalog.width(package));
         let prerelease_named = self.domains.is_prerelease_named(package);
-        universe
-            .catalog
-            .best_of_words(package, domain, prerelease_named)
+        (universe.catalog).best_of_words(package, domain, prerelease_named)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {
@@ -308,11 +296,9 @@ mod tests {
         let mut universe = Universe::new(None, Policy::default());
         universe.add_root(Root::Package(Box::new(records.remove(0))));
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
-        universe
-            .catalog
-            .attach(source, CompiledIndex::compile(&records).into());
+        (universe.catalog).attach(source, CompiledIndex::compile(&records).into());
         let mut budget = Budget::new(1000, 0, Engine::Native);
-        let found = Greedy::new().advance(&mut universe, &mut budget);
+        let found = Greedy::default().advance(&mut universe, &mut budget);
         let found = found.expect("all releases are there");
         let chosen = found?.releases()[1..].to_vec();
         let described = chosen.iter().map(|release| {

@@ -26,7 +26,7 @@ use twox_hash::XxHash3_128;
 
 use super::column::VersionColumn;
 use super::column::{Column, ColumnItem, Lists, Texts};
-use super::{CompiledIndex, check};
+use super::{CompiledIndex, Inheritance, check};
 
 /// The first bytes of every compiled index. The first one is not text and the last one ends a line,
 /// so that damage by programs that treat the file as text is detected.
@@ -215,7 +215,8 @@ impl CompiledIndex {
             parents: sections.lists()?,
             externals: sections.lists()?,
             interfaces: 0..0,
-            inheritance: None,
+            inheritance: Inheritance::default(),
+            has_classes: false,
             locations: Vec::new(),
         };
         let end = sections.end.next_multiple_of(ALIGNMENT) + CHECKSUM_BYTES;

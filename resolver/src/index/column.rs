@@ -59,20 +59,12 @@ impl<T> From<Vec<T>> for Column<T> {
     }
 }
 
-/// Runs of items by number.
+/// Runs of items by number. The default has none, without allocating.
 #[derive(Debug, Default)]
 pub(crate) struct Lists<T> {
     /// Where each run begins; one more than there are runs.
     pub(crate) starts: Column<u32>,
     pub(crate) items: Column<T>,
-}
-
-impl<T> Lists<T> {
-    /// No runs, without allocating.
-    pub(crate) const EMPTY: Self = Self {
-        starts: Column::Built(Vec::new()),
-        items: Column::Built(Vec::new()),
-    };
 }
 
 impl<T: ColumnItem> Lists<T> {

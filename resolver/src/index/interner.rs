@@ -1,13 +1,10 @@
 //! Interning: a number for each distinct name, spec or class.
 //!
-//! Compiling meets each name many times. [`SortedNumbers`] numbers a known set in ascending order; [`Interner`] numbers
-//! items in the order of their first occurrence. Both compare items directly if there are few, and hash them if there
-//! are many.
+//! [`SortedNumbers`] numbers a known set in ascending order; [`Interner`] numbers items in the order of their first
+//! occurrence.
 
-use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use pkgres_manifest::{ClassName, PackageName, Spec};
 use rustc_hash::FxHashMap;
 
 use super::Texts;
@@ -22,92 +19,27 @@ pub(super) fn skip_repeats<'records, T: PartialEq + 'records>(
     all.filter(move |item| before.replace(*item) != Some(*item))
 }
 
-/// A value that its clones share, so that the address identifies it.
-pub(super) trait Address {
-    /// The address: the same for all clones of one value, and for no other value that exists at the
-    /// time.
-    fn address(&self) -> usize;
-}
-
-impl Address for PackageName {
-    fn address(&self) -> usize {
-        self.as_str().as_ptr().addr()
-    }
-}
-
-impl Address for ClassName {
-    fn address(&self) -> usize {
-        self.as_str().as_ptr().addr()
-    }
-}
-
-impl Address for Spec {
-    fn address(&self) -> usize {
-        // No spec is empty, so this is an address of its own.
-        self.written().as_ptr().addr()
-    }
-}
-
 /// Items that are numbered in ascending order.
 pub(super) struct SortedNumbers<'records, T> {
     pub(super) items: Vec<&'records T>,
-    /// The numbers by address, because most equal items are clones of one. Empty if there are so
-    /// few that they are found by binary search.
-    numbers: FxHashMap<usize, u32>,
+    numbers: FxHashMap<&'records T, u32>,
 }
 
-/// Up to so many items, binary search is as fast as hashing, however often each occurs.
-const MAX_SORTED_ITEMS: usize = 256;
-
-impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
+impl<'records, T: Ord + Hash> SortedNumbers<'records, T> {
     /// Numbers the distinct items.
-    pub(super) fn sorted(mut all: impl Iterator<Item = &'records T>) -> Self {
-        let mut first: Vec<&T> = all.by_ref().take(MAX_SORTED_ITEMS).collect();
-        let Some(next) = all.next() else {
-            first.sort_unstable();
-            first.dedup();
-            return Self {
-                items: first,
-                numbers: FxHashMap::default(),
-            };
-        };
-        // Only items with a new address are compared by text.
-        let mut distinct: Vec<&T> = Vec::new();
-        let mut texts: FxHashMap<&T, u32> = FxHashMap::default();
-        let mut numbers: FxHashMap<usize, u32> = FxHashMap::default();
-        for item in first.into_iter().chain([next]).chain(all) {
-            if let Entry::Vacant(place) = numbers.entry(item.address()) {
-                let number = *texts.entry(item).or_insert_with(|| {
-                    distinct.push(item);
-                    to_u32(distinct.len() - 1)
-                });
-                place.insert(number);
-            }
+    pub(super) fn sorted(all: impl Iterator<Item = &'records T>) -> Self {
+        let mut numbers: FxHashMap<&T, u32> = all.map(|item| (item, 0)).collect();
+        let mut items: Vec<&T> = numbers.keys().copied().collect();
+        items.sort_unstable();
+        for (item, number) in items.iter().zip(0..) {
+            numbers.insert(item, number);
         }
-        let mut order: Vec<usize> = (0..distinct.len()).collect();
-        order.sort_unstable_by_key(|at| distinct[*at]);
-        let mut ranks = vec![0; distinct.len()];
-        for (rank, at) in (0..).zip(&order) {
-            ranks[*at] = rank;
-        }
-        for number in numbers.values_mut() {
-            *number = ranks[*number as usize];
-        }
-        Self {
-            items: order.into_iter().map(|at| distinct[at]).collect(),
-            numbers,
-        }
+        Self { items, numbers }
     }
 
     /// The number of an item.
     pub(super) fn number(&self, item: &T) -> u32 {
-        self.numbers
-            .get(&item.address())
-            .copied()
-            .unwrap_or_else(|| {
-                let at = self.items.binary_search(&item);
-                to_u32(at.expect("only numbered items are looked up"))
-            })
+        self.numbers[item]
     }
 
     /// The texts of all items, in their order.
@@ -117,14 +49,10 @@ impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
     }
 }
 
-/// Up to so many items, linear search is as fast as hashing.
-const MAX_LINEAR_ITEMS: usize = 16;
-
 /// Distinct items in the order of their first occurrence, with a number each.
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
     items: Vec<T>,
-    /// The number of each, if there are many.
     numbers: FxHashMap<T, u32>,
 }
 
@@ -141,21 +69,11 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     /// The number of an item, which is the next one if it is new.
     pub(crate) fn number(&mut self, item: T) -> u32 {
         let next = to_u32(self.items.len());
-        if self.items.len() < MAX_LINEAR_ITEMS {
-            if let Some(known) = self.items.iter().position(|known| *known == item) {
-                return to_u32(known);
-            }
-        } else {
-            if self.numbers.is_empty() {
-                self.numbers = self.items.iter().copied().zip(0..).collect();
-            }
-            let known = *self.numbers.entry(item).or_insert(next);
-            if known != next {
-                return known;
-            }
+        let known = *self.numbers.entry(item).or_insert(next);
+        if known == next {
+            self.items.push(item);
         }
-        self.items.push(item);
-        next
+        known
     }
 
     /// All items; the position of each is its number.

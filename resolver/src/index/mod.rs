@@ -137,16 +137,15 @@ pub struct CompiledIndex {
     externals: Lists<u32>,
     /// The numbers of the names that are those of interfaces.
     interfaces: Range<u32>,
-    /// What follows from the classes, if there are any.
-    inheritance: Option<Box<Inheritance>>,
+    /// What follows from the classes.
+    inheritance: Inheritance,
+    /// Whether there are classes, or releases whose classes are unknown.
+    has_classes: bool,
     /// Whether any spec names a prerelease, computed when it is first needed.
     any_names_prerelease: OnceLock<bool>,
     /// The locations of requirements, if they come from manifest files.
     locations: Vec<Option<Location>>,
 }
-
-/// The inheritance of an index whose releases are known to have no classes.
-static NO_INHERITANCE: Inheritance = Inheritance::EMPTY;
 
 /// A class that is extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -319,17 +318,6 @@ impl CompiledIndex {
         IndexedRequirement::of(self.requirements.items[requirement])
     }
 
-    /// The required name.
-    #[inline]
-    pub(crate) fn requirement_target(&self, requirement: usize) -> u32 {
-        self.requirements.items[requirement][0]
-    }
-
-    #[inline]
-    pub(crate) fn requirement_spec(&self, requirement: usize) -> u32 {
-        self.requirements.items[requirement][1]
-    }
-
     pub(crate) fn location(&self, requirement: usize) -> Option<&Location> {
         self.locations.get(requirement)?.as_ref()
     }
@@ -399,19 +387,21 @@ impl CompiledIndex {
         let bounds = ClassName::INTERFACES.map(|bound| self.class_names.count_before(bound));
         self.interfaces = bounds[0]..bounds[1];
         // Nothing follows if all releases are known to have no classes, as for many roots.
-        let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
-        self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
+        self.has_classes = self.class_name_count() > 0 || self.tables.contains(&0);
+        if self.has_classes {
+            self.inheritance = Inheritance::of(self);
+        }
     }
 
     /// Whether all releases are known to have no classes.
     pub(crate) fn has_no_classes(&self) -> bool {
-        self.inheritance.is_none()
+        !self.has_classes
     }
 
     /// What follows from the classes.
     #[inline]
     pub(crate) fn inheritance(&self) -> &Inheritance {
-        self.inheritance.as_deref().unwrap_or(&NO_INHERITANCE)
+        &self.inheritance
     }
 
     /// The parents of the class at a position of a table.

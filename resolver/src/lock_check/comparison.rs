@@ -272,22 +272,25 @@ impl LockCheck {
             });
         let Some(selection) = selection else {
             // A lock that was not read from a file can bind releases that it does not have.
-            report
-                .stale
-                .extend(unbound.map(|(owner, package)| Staleness::NotBound {
-                    owner: self.universe.catalog.name(owner.package).clone(),
-                    owner_version: self.universe.catalog.version(owner).clone(),
-                    package: self.universe.catalog.name(package).clone(),
-                }));
+            report.stale.extend(unbound.map(|(owner, package)| {
+                let (owner, owner_version) = self.universe.catalog.named_version(owner);
+                let package = self.universe.catalog.name(package).clone();
+                Staleness::NotBound {
+                    owner,
+                    owner_version,
+                    package,
+                }
+            }));
             return;
         };
         match class_rules::violation(&mut self.universe, &selection) {
             // The locked releases are candidates in any case.
             None | Some(Violation::UnnamedPrerelease(_)) => {}
             Some(Violation::Missing { release, class }) => {
+                let (owner, owner_version) = self.universe.catalog.named_version(release);
                 report.stale.push(Staleness::ClassNotFound {
-                    owner: self.universe.catalog.name(release.package).clone(),
-                    owner_version: self.universe.catalog.version(release).clone(),
+                    owner,
+                    owner_version,
                     class: self.universe.catalog.class_name(class).clone(),
                 });
             }

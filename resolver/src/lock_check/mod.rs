@@ -36,7 +36,6 @@ use crate::class_rules;
 use crate::index::CompiledIndex;
 use crate::request::{
     ClassRules, Locked, LockedArtifacts, PrereleasePolicy, Request, Root, SolveOptions, artifacts,
-    by_name,
 };
 use crate::selection::Selection;
 use crate::universe::{Missing, PackageId, Policy, Universe};
@@ -112,11 +111,7 @@ impl LockCheck {
             packages: Vec::new(),
             bindings: Bindings::default(),
         };
-        for (name, records) in by_name(provided) {
-            let source = ReleaseSource::Host;
-            let supply = Supply::Releases { source, records };
-            check.universe.catalog.provide(&name, supply);
-        }
+        check.universe.catalog.provide_by_host(provided);
         check
     }
 
@@ -232,9 +227,7 @@ pub(crate) fn locked_selection(
         if !requirement.is_known() {
             return None;
         }
-        let index = universe
-            .catalog
-            .locked_binding(release, number, requirement.target)?;
+        let index = (universe.catalog).locked_binding(release, number, requirement.target)?;
         universe.allows(requirement, index).then_some(index)
     });
     Ok(selection.filter(|selection| {

@@ -77,21 +77,15 @@ fn disallowed(
     violated: &ClassProblem,
     package: PackageId,
 ) -> PositionSet {
-    let class = problem.universe.catalog.class_id(&violated.class);
-    let defining = problem.universe.catalog.definers(package, class);
-    let allowed = problem.universe.catalog.candidates_of(package);
-    defining
-        .intersection(&allowed)
-        .iter()
-        .filter(|index| {
-            let release = ReleaseId {
-                package,
-                index: *index,
-            };
-            let version = problem.universe.catalog.version(release);
-            !violated.allowed.allows(version)
-        })
-        .collect()
+    let catalog = &mut problem.universe.catalog;
+    let class = catalog.class_id(&violated.class);
+    let defining = catalog.defining_candidates(package, class);
+    let disallowed = defining.iter().filter(|index| {
+        let index = *index;
+        let version = catalog.version(ReleaseId { package, index });
+        !violated.allowed.allows(version)
+    });
+    disallowed.collect()
 }
 
 /// Adds the term that the class of an object declares a property that excludes the same, as far as is known of the

@@ -240,11 +240,7 @@ impl ReachedSet {
             }
             // Releases that are no candidates are never selected.
             let mut closed = PositionSet::range(0, universe.catalog.release_count(*package));
-            for index in universe.catalog.candidates_of(*package).iter() {
-                let release = ReleaseId {
-                    package: *package,
-                    index,
-                };
+            for release in universe.catalog.candidate_releases(*package) {
                 if reached == Some(release) {
                     continue;
                 }
@@ -252,7 +248,7 @@ impl ReachedSet {
                 if !(requirements.iter())
                     .all(|requirement| self.contains_all(universe, split, requirement))
                 {
-                    closed = closed.intersection(&PositionSet::single(index).complement());
+                    closed = closed.intersection(&PositionSet::single(release.index).complement());
                 }
             }
             packages.push((*package, closed));

@@ -44,6 +44,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::class_rules::Violation;
+use crate::index::to_u32;
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
@@ -265,10 +266,7 @@ impl<'universe> Problem<'universe> {
     pub(crate) fn bound_variable(&self, release: ReleaseId, number: usize) -> Variable {
         let package = self.universe.known_details(release).requirements[number].package;
         if self.is_split(package) {
-            Variable::Binding(
-                release,
-                u32::try_from(number).expect("fewer than 2^32 requirements"),
-            )
+            Variable::Binding(release, to_u32(number))
         } else {
             Variable::Package(package)
         }
@@ -291,9 +289,8 @@ impl<'universe> Problem<'universe> {
         let details = self.universe.details(release);
         let mut found = Vec::new();
         for (number, stated) in details.requirements.iter().enumerate() {
-            let defining = self.universe.catalog.definers(stated.package, class);
-            let allowed =
-                defining.intersection(&self.universe.catalog.candidates_of(stated.package));
+            let catalog = &self.universe.catalog;
+            let allowed = catalog.defining_candidates(stated.package, class);
             if !allowed.is_empty() {
                 found.push((number, allowed));
             }

@@ -264,8 +264,7 @@ impl NogoodBuilder {
             return;
         }
         let package = second.release.package;
-        let defining = problem.universe.catalog.definers(package, second.class);
-        let defining = defining.intersection(&problem.universe.catalog.candidates_of(package));
+        let defining = (problem.universe.catalog).defining_candidates(package, second.class);
         let mut at_first = PositionSet::single(first_end.index);
         // The releases that the first requirement allows clash with all others.
         if let Some(first) = first {
@@ -342,17 +341,12 @@ impl DiamondEnd {
 /// The versions of a package in which the classes of a segment extend the same classes, found in
 /// the same way.
 fn equivalent_releases(problem: &mut Problem<'_>, segment: &PathSegment) -> PositionSet {
-    let package = segment.release.package;
-    let allowed = problem.universe.catalog.candidates_of(package);
-    allowed
-        .iter()
-        .filter(|index| {
-            let release = ReleaseId {
-                package,
-                index: *index,
-            };
-            release == segment.release || takes_same_steps(problem, release, segment)
+    let releases = (problem.universe.catalog).candidate_releases(segment.release.package);
+    (releases.into_iter())
+        .filter(|release| {
+            *release == segment.release || takes_same_steps(problem, *release, segment)
         })
+        .map(|release| release.index)
         .collect()
 }
 

@@ -66,16 +66,6 @@ impl Locked {
         Self { artifacts, ..self }
     }
 
-    /// An empty lock.
-    pub(crate) const NOTHING: Self = Self {
-        roots: BTreeMap::new(),
-        model: BTreeMap::new(),
-        packages: BTreeMap::new(),
-        preferred: BTreeSet::new(),
-        kept: BTreeSet::new(),
-        artifacts: BTreeMap::new(),
-    };
-
     /// The lock of a lockfile.
     pub fn from_lockfile(lock: &Lockfile) -> Self {
         let versions =
@@ -152,24 +142,6 @@ impl Locked {
     /// Whether nothing is locked.
     pub fn is_empty(&self) -> bool {
         !self.binds_roots() && self.packages.is_empty() && self.preferred.is_empty()
-    }
-
-    /// Whether all of its parts are empty.
-    pub(crate) fn is_nothing(&self) -> bool {
-        let Self {
-            roots,
-            model,
-            packages,
-            preferred,
-            kept,
-            artifacts,
-        } = self;
-        roots.is_empty()
-            && model.is_empty()
-            && packages.is_empty()
-            && preferred.is_empty()
-            && kept.is_empty()
-            && artifacts.is_empty()
     }
 
     /// Whether it has bindings of roots.

@@ -123,14 +123,10 @@ impl ModelRoot {
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> ObjectRequirement,
     ) -> Self {
-        let numbers = 0..model.objects().len();
-        let objects = numbers
-            .map(|number| requirement(ObjectId(number)))
-            .collect();
-        Self {
-            model,
-            objects,
-            contracts: ContractScope::All,
+        let requirement = |object| Ok::<_, std::convert::Infallible>(requirement(object));
+        match Self::try_new(model, requirement) {
+            Ok(root) => root,
+            Err(errors) => match errors[0] {},
         }
     }
 
@@ -462,13 +458,4 @@ impl Update {
         let package_update = self.packages.get(name);
         package_update.is_some_and(|package_update| package_update.moves(version))
     }
-}
-
-/// Groups the releases of the host by name; those of one name keep their order.
-pub(crate) fn by_name(provided: Vec<IndexRecord>) -> BTreeMap<PackageName, Vec<IndexRecord>> {
-    let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
-    for record in provided {
-        by_name.entry(record.name.clone()).or_default().push(record);
-    }
-    by_name
 }

@@ -151,10 +151,7 @@ impl Resolution {
         let releases = self.solved.selection.releases().iter();
         releases
             .filter(|release| catalog.source(release.package) == Some(&ReleaseSource::BuiltIn))
-            .map(|release| {
-                let name = catalog.name(release.package).clone();
-                (name, catalog.read_version(*release))
-            })
+            .map(|release| catalog.named_version(*release))
             .collect()
     }
 
@@ -165,10 +162,8 @@ impl Resolution {
         let releases = self.solved.selection.releases().iter();
         releases
             .filter(|release| catalog.implements_interfaces(**release))
-            .filter_map(|release| {
-                let name = catalog.package_name(release.package)?.clone();
-                Some((name, catalog.version(*release).clone()))
-            })
+            .filter(|release| !catalog.is_model(release.package))
+            .map(|release| catalog.named_version(*release))
             .collect()
     }
 

@@ -164,9 +164,10 @@ pub(super) fn excluded(
         .filter(|release| !catalog.is_root(release.package))
         .filter_map(|release| {
             let exclusion = Exclusion::of(universe, *release)?;
+            let (name, version) = catalog.named_version(*release);
             Some(ChosenExcluded {
-                name: catalog.name(release.package).clone(),
-                version: catalog.read_version(*release),
+                name,
+                version,
                 exclusion,
                 was_asked_for: is_update && was_asked_for(universe, *release),
             })
@@ -179,8 +180,7 @@ pub(super) fn excluded(
 /// Whether an update requested a release.
 fn was_asked_for(universe: &Universe, release: ReleaseId) -> bool {
     let locked = universe.catalog.policy().locked();
-    let name = universe.catalog.name(release.package).clone();
-    let key = (name, universe.catalog.read_version(release));
+    let key = universe.catalog.named_version(release);
     // Releases that an update unlocked are in `kept`.
     locked.preferred.contains(&key) && !locked.kept.contains(&key)
 }
@@ -382,10 +382,7 @@ pub(super) fn first_compromise(universe: &Universe, selection: &Selection) -> Op
             }
             if !better.is_empty() {
                 let version = |index| catalog.version(ReleaseId { package, index }).clone();
-                let named = |release: &ReleaseId| {
-                    let name = catalog.name(release.package).clone();
-                    (name, catalog.version(*release).clone())
-                };
+                let named = |release: &ReleaseId| catalog.named_version(*release);
                 return Some(Compromise {
                     package: catalog.name(package).clone(),
                     version: version(bound.index),

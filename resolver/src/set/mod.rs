@@ -160,34 +160,21 @@ impl PositionSet {
     pub(crate) fn last(&self) -> Option<u32> {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no greatest number");
-        words
-            .iter()
-            .enumerate()
-            .rev()
-            .find(|(_, word)| **word != 0)
-            .map(|(at, word)| u32::try_from(at).expect("there are few words") * BITS + word.ilog2())
+        bits::last(words)
     }
 
     /// The numbers of a bounded set, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set cannot be listed");
-        words.iter().enumerate().flat_map(|(at, word)| {
-            let base = u32::try_from(at).expect("there are few words") * BITS;
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                let next = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(base + next)
-            })
-        })
+        bits::numbers(words)
     }
 
     /// How many numbers a bounded set has.
     pub(crate) fn len(&self) -> u32 {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set cannot be counted");
-        words.iter().map(|word| word.count_ones()).sum()
+        bits::count(words)
     }
 }
 

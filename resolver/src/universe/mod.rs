@@ -127,11 +127,7 @@ impl Universe {
     pub(crate) fn class_files(&self) -> ClassFiles {
         let known = self.classes.known_contents();
         known
-            .map(|(release, package)| {
-                let name = self.catalog.name(release.package).clone();
-                let version = self.catalog.version(release).clone();
-                ((name, version), Arc::clone(package))
-            })
+            .map(|(release, package)| (self.catalog.named_version(release), Arc::clone(package)))
             .collect()
     }
 

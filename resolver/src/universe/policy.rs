@@ -14,9 +14,6 @@ use crate::index::CompiledIndex;
 use crate::request::{ClassRules, Locked, Preference, PrereleasePolicy, SolveOptions};
 use crate::set::PositionSet;
 
-/// The lock of a request without a lock.
-static NO_LOCK: Locked = Locked::NOTHING;
-
 /// The rules of a request that decide which releases are candidates and which are preferred.
 #[derive(Debug, Default)]
 pub(crate) struct Policy {
@@ -30,8 +27,7 @@ pub(crate) struct Policy {
     only: FxHashMap<PackageName, BTreeSet<Version>>,
     /// Delivered releases that were published after the cut-off date.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
-    /// The lock, if it says anything.
-    locked: Option<Box<Locked>>,
+    locked: Locked,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
     kept_versions: FxHashMap<PackageName, Vec<Version>>,
     /// Specs that replace those of every requirement on a package.
@@ -40,7 +36,8 @@ pub(crate) struct Policy {
 
 impl Policy {
     pub(crate) fn new(options: &SolveOptions, locked: Locked) -> Self {
-        let mut policy = Self {
+        let kept = locked.kept.iter().map(|(name, version)| (name, version));
+        Self {
             prerelease: options.prerelease,
             classes: options.classes,
             prefer: options.prefer,
@@ -49,15 +46,11 @@ impl Policy {
                 .map(|(name, versions)| (name.clone(), versions.clone()))
                 .collect(),
             unknown_host: options.unknown_host.clone(),
+            locked_versions: by_package(locked.releases()),
+            kept_versions: by_package(kept),
+            locked,
             ..Self::default()
-        };
-        if !locked.is_nothing() {
-            let kept = locked.kept.iter().map(|(name, version)| (name, version));
-            policy.locked_versions = by_package(locked.releases());
-            policy.kept_versions = by_package(kept);
-            policy.locked = Some(Box::new(locked));
         }
-        policy
     }
 
     pub(crate) fn prerelease(&self) -> PrereleasePolicy {
@@ -106,7 +99,7 @@ impl Policy {
     }
 
     pub(crate) fn locked(&self) -> &Locked {
-        self.locked.as_deref().unwrap_or(&NO_LOCK)
+        &self.locked
     }
 
     /// The locked versions of a package, in no particular order.
@@ -163,24 +156,17 @@ impl Policy {
         number: u32,
         name: impl FnOnce() -> PackageName,
     ) -> Option<Box<Candidates>> {
-        if index.has_default_order(number) && self.prefers_newest() {
+        let has_default_order = index.has_default_order(number);
+        if has_default_order && self.prefers_newest() {
             return None;
         }
-        self.candidates_among(index, number, &name())
-    }
-
-    fn candidates_among(
-        &self,
-        index: &CompiledIndex,
-        number: u32,
-        name: &PackageName,
-    ) -> Option<Box<Candidates>> {
+        let name = &name();
         let locked = self.locked_versions(name);
         let too_new = self.too_new.get(name);
         let only = self.only.get(name);
         let newest_is_best =
             self.prefer == Preference::Newest && too_new.is_none() && only.is_none();
-        if index.has_default_order(number) && locked.is_empty() && newest_is_best {
+        if has_default_order && locked.is_empty() && newest_is_best {
             return None;
         }
         let kept = self.kept_versions.get(name);

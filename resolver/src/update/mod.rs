@@ -38,7 +38,7 @@ mod wanted;
 pub(crate) use report::ReportBuilder;
 pub use report::{HeldBack, Moved, UpdateReport};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,7 +68,7 @@ pub(crate) struct UpdateSearch {
     /// For each of them, the owners of requirements that are bound to a release that is to move.
     bound: FxHashMap<PackageName, Vec<BoundOwner>>,
     /// The locked versions of each package, by name.
-    locked_versions: Vec<(PackageName, Vec<Version>)>,
+    locked_versions: BTreeMap<PackageName, BTreeSet<Version>>,
     /// The locked packages that are not named, by name.
     locked: Vec<LockedPackage>,
     /// The packages that may have several releases: those that the lock has side by side, and
@@ -159,15 +159,12 @@ impl UpdateSearch {
         may_split: bool,
     ) -> Self {
         let targets = update.packages.iter();
-        let locked_versions = report_builder.locked_versions.iter();
         Self {
             targets: targets
                 .map(|(name, moving)| (name.clone(), moving.clone()))
                 .collect(),
             bound: wanted::bound_owners(update, locked),
-            locked_versions: locked_versions
-                .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
-                .collect(),
+            locked_versions: report_builder.locked_versions.clone(),
             locked: Vec::new(),
             split: BTreeSet::new(),
             may_split,
@@ -298,13 +295,6 @@ impl UpdateSearch {
             goal.loop_nogoods.clear();
         }
         Ok(Progress::Next(Stage::Exact))
-    }
-
-    fn is_locked(&self, name: &PackageName) -> bool {
-        let position = self
-            .locked_versions
-            .binary_search_by(|(locked_versions, _)| locked_versions.cmp(name));
-        position.is_ok()
     }
 
     /// Searches with the goals. With `unlocked`, all other locked packages stay.

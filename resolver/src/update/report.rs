@@ -128,8 +128,7 @@ impl ReportBuilder {
         let mut present: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
             if !universe.catalog.is_root(release.package) {
-                let name = universe.catalog.name(release.package).clone();
-                let version = universe.catalog.version(*release).clone();
+                let (name, version) = universe.catalog.named_version(*release);
                 present.entry(name).or_default().insert(version);
             }
         }

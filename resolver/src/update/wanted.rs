@@ -47,7 +47,7 @@ impl UpdateSearch {
     /// Requests the named and locked packages, and looks up their releases.
     pub(super) fn begin(&mut self, universe: &mut Universe) -> Result<(), Interrupt> {
         let targets = self.targets.iter().map(|(name, _)| name);
-        let names: Vec<PackageName> = (self.locked_versions.iter().map(|(name, _)| name))
+        let names: Vec<PackageName> = (self.locked_versions.keys())
             .chain(targets)
             .cloned()
             .collect();
@@ -104,7 +104,7 @@ impl UpdateSearch {
 
     /// The scope of a goal for a whole package: a locked package has to stay present.
     pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
-        if self.is_locked(name) {
+        if self.locked_versions.contains_key(name) {
             GoalScope::Present
         } else {
             GoalScope::IfPresent
@@ -113,13 +113,7 @@ impl UpdateSearch {
 
     /// Whether a package has several locked releases, some of which are not to move.
     fn stays_partly(&self, name: &PackageName, package_update: &PackageUpdate) -> bool {
-        let locked_versions = self
-            .locked_versions
-            .iter()
-            .find(|(locked_versions, _)| locked_versions == name);
-        let mut versions = locked_versions
-            .into_iter()
-            .flat_map(|(_, versions)| versions);
+        let mut versions = self.locked_versions.get(name).into_iter().flatten();
         self.may_split && versions.any(|version| !package_update.moves(version))
     }
 
@@ -213,8 +207,7 @@ impl UpdateSearch {
             return Ok(Attempt::Settled);
         };
         let package = best.package;
-        let version = universe
-            .catalog
+        let version = (universe.catalog)
             .version(ReleaseId { package, index })
             .clone();
         if let Some(explanation) = &mut best.explanation {
@@ -272,18 +265,13 @@ impl UpdateSearch {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
                 let mut held_back: Vec<HeldBack> =
                     held_back.map(|(held_back, _)| held_back).collect();
-                if universe
-                    .catalog
-                    .is_last_resort(ReleaseId { package, index })
-                {
+                if (universe.catalog).is_last_resort(ReleaseId { package, index }) {
                     // A package that stays at a yanked release is not held back from older ones.
                     let is_named = self.names_prerelease(universe, package);
                     let is_better = |version: &Version| {
                         let other = universe.catalog.index_of(package, version);
                         other.is_some_and(|other| {
-                            universe
-                                .catalog
-                                .is_better_version(package, other, index, is_named)
+                            (universe.catalog).is_better_version(package, other, index, is_named)
                         })
                     };
                     held_back.retain_mut(|held_back| {

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::index::column::VersionColumn;
 use crate::index::column::{Column, ListsBuilder};
-use crate::index::interner::{Address as _, Interner, SortedNumbers, skip_repeats};
+use crate::index::interner::{Interner, SortedNumbers, skip_repeats};
 use crate::index::{
     CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, NONE, PRERELEASE,
     RequirementNumbers, Texts, YANKED, is_large, is_worth_a_set, to_u32, width,
@@ -196,7 +196,8 @@ impl<'records> Compiler<'records> {
     }
 
     fn spec(&mut self, spec: &'records Spec) -> u32 {
-        if let Some(known) = self.spec_addresses.get(&spec.address()) {
+        let address = spec.written().as_ptr().addr();
+        if let Some(known) = self.spec_addresses.get(&address) {
             return *known;
         }
         let next = to_u32(self.spec_flags.len());
@@ -207,7 +208,7 @@ impl<'records> Compiler<'records> {
             let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
             self.spec_flags.push(names_prerelease);
         }
-        self.spec_addresses.insert(spec.address(), known);
+        self.spec_addresses.insert(address, known);
         known
     }
 

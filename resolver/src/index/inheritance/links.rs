@@ -200,7 +200,7 @@ impl Inheritance {
         index
             .requirement_range(release)
             .filter_map(move |requirement| {
-                let target = index.requirement_target(requirement);
+                let target = index.requirement(requirement).target;
                 let definers = self.definers_of(index, target, class)?;
                 (target != name).then_some((to_u32(requirement), target, definers))
             })

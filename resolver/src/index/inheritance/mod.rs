@@ -38,7 +38,7 @@ pub(crate) struct Link {
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
 /// What follows from the classes of an index. All columns are empty if there are no classes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Inheritance {
     words: Vec<u64>,
     /// For each package the classes that any release defines for others, ascending, and the index
@@ -75,28 +75,9 @@ pub(crate) struct Inheritance {
 }
 
 impl Inheritance {
-    /// What follows if all releases are known to have no classes.
-    pub(super) const EMPTY: Self = Self {
-        words: Vec::new(),
-        defined: Lists::EMPTY,
-        defining: Vec::new(),
-        unknown: Vec::new(),
-        links: Vec::new(),
-        link_starts: Vec::new(),
-        homes: Vec::new(),
-        cycles: Vec::new(),
-        implicit: Vec::new(),
-        requirements: Lists::EMPTY,
-        required: Vec::new(),
-        may_share_links: Vec::new(),
-        any_unknown: false,
-        extends: Vec::new(),
-        harmless: Vec::new(),
-    };
-
     /// What follows from an index with valid columns.
     pub(super) fn of(index: &CompiledIndex) -> Self {
-        let mut inheritance = Self::EMPTY;
+        let mut inheritance = Self::default();
         inheritance.find_definers(index);
         inheritance.examine_tables(index);
         inheritance.find_extends(index);
@@ -234,9 +215,8 @@ impl Inheritance {
         for name in 0..index.name_count() {
             let first = self.required.len();
             for release in index.releases(name) {
-                let required = index
-                    .requirement_range(release)
-                    .map(|requirement| index.requirement_target(requirement));
+                let required = index.requirements(index.requirement_range(release));
+                let required = required.map(|requirement| requirement.target);
                 targets.clear();
                 targets.extend(required.filter(|target| *target != name));
                 targets.sort_unstable();

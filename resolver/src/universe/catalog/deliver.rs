@@ -145,6 +145,18 @@ impl Catalog {
         self.indexes.attach(loaded);
     }
 
+    /// Takes the releases that the host supplies; those of one name keep their order.
+    pub(crate) fn provide_by_host(&mut self, provided: Vec<IndexRecord>) {
+        let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+        for record in provided {
+            by_name.entry(record.name.clone()).or_default().push(record);
+        }
+        for (name, records) in by_name {
+            let source = ReleaseSource::Host;
+            self.provide(&name, Supply::Releases { source, records });
+        }
+    }
+
     /// Takes what a registry has of a package. Records of other packages are ignored.
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);

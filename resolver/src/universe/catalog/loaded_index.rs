@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{ClassName, ReleaseSource, Spec};
+use pkgres_manifest::{ClassName, ReleaseSource};
 use smallvec::SmallVec;
 
 use super::{ClassId, PackageId};
@@ -89,9 +89,6 @@ pub(in crate::universe) struct LoadedIndex {
     /// The interned class of each class name, counted from 1; 0, or beyond the end, if the class was not
     /// interned.
     classes: Vec<u32>,
-    /// Specs that were read.
-    specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
-    has_no_classes: bool,
 }
 
 impl LoadedIndex {
@@ -99,8 +96,6 @@ impl LoadedIndex {
         Self {
             packages: vec![InternedPackage::default(); index.name_count() as usize],
             classes: Vec::new(),
-            specs: HashMap::default(),
-            has_no_classes: index.has_no_classes(),
             index,
             source,
         }
@@ -111,12 +106,6 @@ impl LoadedIndex {
         &self.index
     }
 
-    /// Whether it is known that no release has classes.
-    #[inline]
-    pub(in crate::universe) fn has_no_classes(&self) -> bool {
-        self.has_no_classes
-    }
-
     /// The package of a name, if it was interned.
     #[inline]
     pub(in crate::universe) fn package(&self, name: u32) -> InternedPackage {
@@ -125,7 +114,7 @@ impl LoadedIndex {
 
     /// The package that a requirement is on, if it was interned.
     pub(in crate::universe) fn target(&self, number: usize) -> Option<PackageId> {
-        self.package(self.index.requirement_target(number)).id()
+        self.package(self.index.requirement(number).target).id()
     }
 
     #[inline]
@@ -151,20 +140,6 @@ impl LoadedIndex {
             self.classes.resize(length, 0);
         }
         self.classes[name as usize] = class.0 + 1;
-    }
-
-    /// A spec.
-    pub(in crate::universe) fn spec(&self, number: u32) -> Spec {
-        if let Some(known) = self.specs.get(&number) {
-            return known.clone();
-        }
-        self.index.spec(number)
-    }
-
-    /// A spec, which is kept for the next time.
-    pub(in crate::universe) fn cached_spec(&mut self, number: u32) -> Spec {
-        let spec = self.specs.entry(number);
-        spec.or_insert_with(|| self.index.spec(number)).clone()
     }
 }
 

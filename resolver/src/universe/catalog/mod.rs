@@ -23,7 +23,7 @@ use crate::set::PositionSet;
 pub(crate) use deliver::check_names;
 pub use deliver::{ProvideError, Supply};
 use loaded_index::ClassNames;
-pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
+pub(super) use loaded_index::LoadedIndexes;
 use roots::Roots;
 
 /// Everything that was delivered.
@@ -118,11 +118,6 @@ impl Catalog {
     #[inline]
     pub(super) fn index(&self, loaded: u32) -> &CompiledIndex {
         self.indexes.index(loaded)
-    }
-
-    #[inline]
-    pub(super) fn loaded_mut(&mut self, loaded: u32) -> &mut LoadedIndex {
-        self.indexes.get_mut(loaded)
     }
 
     /// Whether whole indexes are attached.

@@ -1,8 +1,8 @@
 //! Versions and states of releases: which are candidates, and to which the lock binds requirements.
 
-use pkgres_manifest::{ArtifactDigest, ObjectId, ReleaseSource, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, ObjectId, PackageName, ReleaseSource, Spec, Version};
 
-use super::{Catalog, PackageId, ReleaseId};
+use super::{Catalog, ClassId, PackageId, ReleaseId};
 use crate::index::to_u32;
 use crate::request::LockedObject;
 use crate::set::{PositionSet, bits};
@@ -140,6 +140,27 @@ impl Catalog {
         }
     }
 
+    /// The candidates of a package as releases, ascending.
+    pub(crate) fn candidate_releases(&self, package: PackageId) -> Vec<ReleaseId> {
+        let candidates = self.candidates_of(package);
+        let release = |index| ReleaseId { package, index };
+        candidates.iter().map(release).collect()
+    }
+
+    /// The candidates of a package that define a class for other packages.
+    pub(crate) fn defining_candidates(&self, package: PackageId, class: ClassId) -> PositionSet {
+        let defining = self.definers(package, class);
+        defining.intersection(&self.candidates_of(package))
+    }
+
+    /// The name and the version of a release.
+    pub(crate) fn named_version(&self, release: ReleaseId) -> (PackageName, Version) {
+        (
+            self.name(release.package).clone(),
+            self.read_version(release),
+        )
+    }
+
     /// Whether all releases of a package are candidates and the newest is the best.
     #[inline]
     pub(crate) fn has_default_order(&self, package: PackageId) -> bool {
@@ -214,10 +235,7 @@ impl Catalog {
     pub(crate) fn source_for_lock(&self, release: ReleaseId) -> Option<&ReleaseSource> {
         let source = self.source(release.package)?;
         let artifacts = &self.policy.locked().artifacts;
-        let key = (
-            self.name(release.package).clone(),
-            self.read_version(release),
-        );
+        let key = self.named_version(release);
         let digest = self.digest(release);
         let kept = artifacts.get(&key).and_then(|artifact| {
             let is_same = digest.is_some_and(|digest| artifact.digests.contains(&digest));
@@ -249,11 +267,7 @@ impl Catalog {
         } else if locked.packages.is_empty() {
             None
         } else {
-            let key = (
-                self.name(release.package).clone(),
-                self.version(release).clone(),
-            );
-            locked.packages.get(&key)
+            locked.packages.get(&self.named_version(release))
         };
         bindings?.get(self.name(package))
     }

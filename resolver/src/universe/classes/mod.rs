@@ -128,7 +128,7 @@ impl Catalog {
     #[inline]
     fn has_no_classes(&self, release: ReleaseId) -> bool {
         let loaded = self.delivered(release.package).loaded;
-        self.indexes().get(loaded).has_no_classes()
+        self.index(loaded).has_no_classes()
     }
 
     /// Whether no class of a package can be part of a cycle or have the name of another package's class;
@@ -277,8 +277,7 @@ impl Classes {
             if !visited.insert((package, class)) {
                 continue;
             }
-            for index in catalog.candidates_of(package).iter() {
-                let release = ReleaseId { package, index };
+            for release in catalog.candidate_releases(package) {
                 let Some(table) = self.table(catalog, release) else {
                     return true;
                 };

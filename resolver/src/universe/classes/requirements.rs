@@ -254,7 +254,8 @@ impl LinkReader<'_> {
         let target = self
             .catalog
             .index(loaded)
-            .requirement_target(number as usize);
+            .requirement(number as usize)
+            .target;
         let target = self.catalog.package_id_in(loaded, target);
         let core = self.catalog.core();
         if Some(target) == core {
@@ -278,8 +279,7 @@ impl LinkReader<'_> {
         let core = self.catalog.core()?;
         let known = self.classes.core_definers.get(&class).copied();
         let allowed = known.unwrap_or_else(|| {
-            let definers = self.catalog.definers(core, class);
-            let definers = definers.intersection(&self.catalog.candidates_of(core));
+            let definers = self.catalog.defining_candidates(core, class);
             let set = (!definers.is_empty())
                 .then(|| self.requirements.store(self.catalog, core, &definers));
             self.classes.core_definers.insert(class, set);

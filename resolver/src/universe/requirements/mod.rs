@@ -20,28 +20,38 @@ use super::{PackageId, ReleaseId};
 use crate::index::{IndexedRequirement, NONE, is_large, to_u32, width};
 use crate::set::PositionSet;
 pub(crate) use owners::SetId;
-use owners::SetStore;
 pub(crate) use stated::{EffectiveRequirement, SpecCache, StatedRequirement};
 
 /// What requirements allow, as far as no index holds it.
 #[derive(Debug, Default)]
 pub(crate) struct Requirements {
-    sets: SetStore,
-    /// The set that a spec of a loaded index allows of a package.
-    of_specs: FxHashMap<(u32, u32, PackageId), SetId>,
-    /// The set that an override allows of its package.
-    of_overrides: FxHashMap<PackageId, SetId>,
-    /// The set that a release without a stated requirement on the core library allows of it.
-    of_core: Option<SetId>,
-    /// The set that requirements on a package without releases allow.
-    none: Option<SetId>,
-    /// The requirements of the objects of a model, and the sets that they allow, by position.
+    /// The words of sets that are in no index.
+    words: Vec<u64>,
+    /// The sets among them that are asked for again.
+    known: FxHashMap<SetKey, SetId>,
+    /// Specs that were read.
+    specs: SpecCache,
+    /// The requirements of the objects of a model.
     objects: Arc<[StatedRequirement]>,
-    of_objects: FxHashMap<usize, SetId>,
     /// The releases that share a requirement, by package, target, and the set that they allow of it.
     owners: FxHashMap<(PackageId, PackageId, SetId), SetId>,
+}
+
+/// A set that is asked for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum SetKey {
+    /// What a spec of a loaded index allows of a package.
+    OfSpec(u32, u32, PackageId),
+    /// What an override allows of its package.
+    OfOverride(PackageId),
+    /// What a release without a stated requirement on the core library allows of it.
+    OfCore,
+    /// What the requirement of an object of a model allows, by position.
+    OfObject(usize),
+    /// What requirements on a package without releases allow.
+    Nothing,
     /// The first release of a package that has only one.
-    single_release: Option<SetId>,
+    SingleRelease,
 }
 
 /// A requirement of a release, as numbers.
@@ -111,35 +121,20 @@ fn owners_in_index(loaded: u32, sets: u32) -> Owners {
 }
 
 impl Requirements {
-    /// Stores a set of releases of a package.
-    pub(super) fn store(
+    /// A set that is stored when it is first asked for.
+    fn known_or_stored(
         &mut self,
         catalog: &Catalog,
         package: PackageId,
-        set: &PositionSet,
+        key: SetKey,
+        set: impl FnOnce(&Catalog) -> PositionSet,
     ) -> SetId {
-        self.sets.add(set, catalog.width(package))
-    }
-
-    /// Stores the set of the candidates of a package that match a spec.
-    fn store_matching(&mut self, catalog: &Catalog, package: PackageId, spec: &Spec) -> SetId {
-        let matching = catalog.versions_in(package, spec);
-        if catalog.has_default_order(package) {
-            return self.store(catalog, package, &matching);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
         }
-        let candidates = catalog.candidates_of(package);
-        self.store(catalog, package, &matching.intersection(&candidates))
-    }
-
-    /// The words of a set, of which there are `width`.
-    #[inline]
-    pub(super) fn set<'set>(
-        &'set self,
-        catalog: &'set Catalog,
-        set: SetId,
-        width: usize,
-    ) -> &'set [u64] {
-        self.sets.words(catalog, set, width)
+        let stored = self.store(catalog, package, &set(catalog));
+        self.known.insert(key, stored);
+        stored
     }
 
     /// The words of the set that a requirement allows. Its target must have been delivered.
@@ -257,14 +252,13 @@ impl Requirements {
     fn read_objects(&mut self, catalog: &Catalog, requirements: &mut Vec<PackageRequirement>) {
         let objects = Arc::clone(&self.objects);
         for (position, stated) in objects.iter().enumerate() {
-            let allowed = if !catalog.is_delivered(stated.package) {
-                SetId::UNKNOWN
-            } else if let Some(known) = self.of_objects.get(&position) {
-                *known
+            let allowed = if catalog.is_delivered(stated.package) {
+                let key = SetKey::OfObject(position);
+                self.known_or_stored(catalog, stated.package, key, |catalog| {
+                    stated.allowed(catalog)
+                })
             } else {
-                let allowed = self.store(catalog, stated.package, &stated.allowed(catalog));
-                self.of_objects.insert(position, allowed);
-                allowed
+                SetId::UNKNOWN
             };
             requirements.push(PackageRequirement {
                 target: stated.package,
@@ -281,7 +275,7 @@ impl Requirements {
     /// The set that a spec of a loaded index allows of a package that does not come from there.
     fn allowed_by_spec(
         &mut self,
-        catalog: &mut Catalog,
+        catalog: &Catalog,
         loaded: u32,
         spec: u32,
         target: PackageId,
@@ -289,21 +283,22 @@ impl Requirements {
         if let Some(allowed) = self.allowed_by_any_spec(catalog, target) {
             return allowed;
         }
-        let key = (loaded, spec, target);
-        if let Some(known) = self.of_specs.get(&key) {
-            return *known;
-        }
-        let spec = catalog.loaded_mut(loaded).cached_spec(spec);
-        let allowed = self.store_matching(catalog, target, &spec);
-        self.of_specs.insert(key, allowed);
-        allowed
+        let key = SetKey::OfSpec(loaded, spec, target);
+        let matching = |catalog: &Catalog| {
+            let spec = catalog.index(loaded).spec(spec);
+            matching_candidates(catalog, target, &spec)
+        };
+        self.known_or_stored(catalog, target, key, matching)
     }
 
     /// The set that requirements on a package allow, if their specs make no difference.
     fn allowed_by_any_spec(&mut self, catalog: &Catalog, target: PackageId) -> Option<SetId> {
         match catalog.find_delivered(target) {
             None => Some(SetId::UNKNOWN),
-            Some(delivered) if delivered.count == 0 => Some(self.none_of(catalog, target)),
+            Some(delivered) if delivered.count == 0 => {
+                let nothing = |_: &Catalog| PositionSet::EMPTY;
+                Some(self.known_or_stored(catalog, target, SetKey::Nothing, nothing))
+            }
             Some(_) => self.allowed_by_override(catalog, target),
         }
     }
@@ -311,22 +306,9 @@ impl Requirements {
     /// The set that the override of a package allows, if there is one.
     fn allowed_by_override(&mut self, catalog: &Catalog, target: PackageId) -> Option<SetId> {
         let spec = catalog.policy().overriding(target)?;
-        if let Some(known) = self.of_overrides.get(&target) {
-            return Some(*known);
-        }
-        let allowed = self.store_matching(catalog, target, spec);
-        self.of_overrides.insert(target, allowed);
-        Some(allowed)
-    }
-
-    /// The empty set, for a package without releases: it is the same whatever the requirement.
-    fn none_of(&mut self, catalog: &Catalog, target: PackageId) -> SetId {
-        if let Some(known) = self.none {
-            return known;
-        }
-        let none = self.store(catalog, target, &PositionSet::EMPTY);
-        self.none = Some(none);
-        none
+        let key = SetKey::OfOverride(target);
+        let matching = |catalog: &Catalog| matching_candidates(catalog, target, spec);
+        Some(self.known_or_stored(catalog, target, key, matching))
     }
 
     /// The set that a release without a stated requirement on the core library allows of it.
@@ -337,18 +319,14 @@ impl Requirements {
         if let Some(allowed) = self.allowed_by_override(catalog, core) {
             return allowed;
         }
-        if let Some(known) = self.of_core {
-            return known;
-        }
-        let allowed = self.store_matching(catalog, core, &Spec::unspecified());
-        self.of_core = Some(allowed);
-        allowed
+        let matching = |catalog: &Catalog| matching_candidates(catalog, core, &Spec::unspecified());
+        self.known_or_stored(catalog, core, SetKey::OfCore, matching)
     }
 
     /// The set that a stated requirement of an index allows of the core library.
     fn stated_of_core(
         &mut self,
-        catalog: &mut Catalog,
+        catalog: &Catalog,
         core: PackageId,
         loaded: u32,
         owners_width: u32,
@@ -364,7 +342,7 @@ impl Requirements {
 }
 
 /// Reads the next requirements as long as they are on interned packages that are
-/// [simple](super::catalog::LoadedIndex::package), as nearly all are.
+/// simple, as nearly all are.
 #[inline]
 fn read_simple(
     catalog: &Catalog,
@@ -403,6 +381,15 @@ fn read_simple(
         });
     }
     Next::End
+}
+
+/// The candidates of a package that match a spec.
+fn matching_candidates(catalog: &Catalog, package: PackageId, spec: &Spec) -> PositionSet {
+    let matching = catalog.versions_in(package, spec);
+    if catalog.has_default_order(package) {
+        return matching;
+    }
+    matching.intersection(&catalog.candidates_of(package))
 }
 
 /// Whether requirements on a package are what their index says: the package comes from there, is not overridden,

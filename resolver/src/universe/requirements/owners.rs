@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Owners, PackageRequirement, Requirements, known_width};
+use super::{Owners, PackageRequirement, Requirements, SetKey, known_width};
 use crate::index::{IndexedRequirement, NONE, to_u32, width};
 use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
@@ -51,11 +51,8 @@ impl Requirements {
         }
         if catalog.release_count(package) == 1 {
             // Most roots are such packages, and may have very many requirements.
-            if self.single_release.is_none() {
-                let set = self.store(catalog, package, &PositionSet::single(0));
-                self.single_release = Some(set);
-            }
-            return self.single_release;
+            let first = |_: &Catalog| PositionSet::single(0);
+            return Some(self.known_or_stored(catalog, package, SetKey::SingleRelease, first));
         }
         let key = (package, requirement.target, requirement.allowed);
         if let Some(known) = self.owners.get(&key) {
@@ -161,7 +158,7 @@ enum SetPlace {
     Index(u32),
     /// Among the sets of a loaded index that belong to its classes.
     Inheritance(u32),
-    /// In the [`SetStore`].
+    /// Among the [sets that are in no index](Requirements).
     Store,
 }
 
@@ -186,17 +183,16 @@ impl SetId {
     }
 }
 
-/// The sets that are in no index.
-#[derive(Debug, Default)]
-pub(super) struct SetStore {
-    words: Vec<u64>,
-}
-
-impl SetStore {
-    /// Adds a set, which takes `width` words.
-    pub(super) fn add(&mut self, set: &PositionSet, width: usize) -> SetId {
+impl Requirements {
+    /// Stores a set of releases of a package.
+    pub(in crate::universe) fn store(
+        &mut self,
+        catalog: &Catalog,
+        package: PackageId,
+        set: &PositionSet,
+    ) -> SetId {
         let at = self.words.len();
-        self.words.resize(at + width, 0);
+        self.words.resize(at + catalog.width(package), 0);
         set.copy_to(&mut self.words[at..]);
         SetId {
             place: SetPlace::Store,
@@ -206,21 +202,7 @@ impl SetStore {
 
     /// The words of a set, of which there are `width`.
     #[inline]
-    pub(super) fn words<'set>(
-        &'set self,
-        catalog: &'set Catalog,
-        set: SetId,
-        width: usize,
-    ) -> &'set [u64] {
-        match set.place {
-            // Nearly all sets.
-            SetPlace::Index(loaded) => catalog.index(loaded).words_at(set.at as usize, width),
-            _ => self.words_elsewhere(catalog, set, width),
-        }
-    }
-
-    #[inline(never)]
-    fn words_elsewhere<'set>(
+    pub(in crate::universe) fn set<'set>(
         &'set self,
         catalog: &'set Catalog,
         set: SetId,
@@ -264,9 +246,7 @@ mod tests {
         let [a, x_name] = ["A", "X"].map(|name| PackageName::parse(name).expect("a name"));
         universe.catalog.provide(&x_name, x);
         let records: Vec<IndexRecord> = lines.iter().chain(others).copied().map(record).collect();
-        universe
-            .catalog
-            .attach(source, CompiledIndex::compile(&records).into());
+        (universe.catalog).attach(source, CompiledIndex::compile(&records).into());
         let package = universe.catalog.package_id(&a);
         let releases = universe.catalog.releases(package);
         let mut requirements = Vec::new();

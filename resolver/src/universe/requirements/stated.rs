@@ -24,21 +24,6 @@ pub(crate) struct StatedRequirement {
 }
 
 impl StatedRequirement {
-    /// The requirement of a package, with overrides applied.
-    fn new(catalog: &Catalog, package: PackageId, spec: Spec, location: Option<Location>) -> Self {
-        let (spec, overridden) = catalog.policy().effective_spec(package, spec);
-        Self {
-            package,
-            requirement: Requirement {
-                package: catalog.name(package).clone(),
-                spec,
-                location,
-            },
-            overridden,
-            object: None,
-        }
-    }
-
     /// The requirement of an object on a release that defines its class.
     pub(in crate::universe) fn of_object(
         catalog: &mut Catalog,
@@ -79,6 +64,7 @@ pub(crate) struct EffectiveRequirement {
     pub(crate) overridden: Option<Spec>,
     /// Whether it is not stated: every package requires the core library.
     pub(crate) is_implied: bool,
+    location: Option<Location>,
 }
 
 /// Specs that were read, by loaded index and number.
@@ -92,7 +78,7 @@ impl Requirements {
 
     /// The requirements of a release, in the order of [`read`](Self::read).
     pub(in crate::universe) fn stated(
-        &self,
+        &mut self,
         catalog: &mut Catalog,
         release: ReleaseId,
     ) -> Vec<StatedRequirement> {
@@ -101,28 +87,24 @@ impl Requirements {
         }
         let (loaded, number) = catalog.locate(release);
         let index = Arc::clone(catalog.indexes().index(loaded));
-        let core = catalog.core_required_by(release.package);
-        let mut requirements = Vec::new();
-        if let Some(core) = core {
-            let spec = Spec::unspecified();
-            requirements.push(StatedRequirement::new(catalog, core, spec, None));
-        }
         for number in index.requirement_range(number) {
-            let package = catalog.package_id_in(loaded, index.requirement_target(number));
-            if package == release.package || catalog.is_left_out(package) {
-                continue;
-            }
-            let spec = catalog
-                .loaded_mut(loaded)
-                .cached_spec(index.requirement_spec(number));
-            let location = index.location(number).cloned();
-            let requirement = StatedRequirement::new(catalog, package, spec, location);
-            if Some(package) == core {
-                requirements[0] = requirement;
-            } else {
-                requirements.push(requirement);
-            }
+            catalog.package_id_in(loaded, index.requirement(number).target);
         }
+        let mut requirements = Vec::new();
+        let mut specs = std::mem::take(&mut self.specs);
+        self.visit(catalog, release, &mut specs, |required| {
+            requirements.push(StatedRequirement {
+                package: required.package,
+                requirement: Requirement {
+                    package: catalog.name(required.package).clone(),
+                    spec: required.spec,
+                    location: required.location,
+                },
+                overridden: required.overridden,
+                object: None,
+            });
+        });
+        self.specs = specs;
         requirements
     }
 
@@ -142,6 +124,7 @@ impl Requirements {
                     spec: object.requirement.spec.clone(),
                     overridden: None,
                     is_implied: false,
+                    location: object.requirement.location.clone(),
                 });
             }
             return;
@@ -151,9 +134,9 @@ impl Requirements {
         let index = loaded.index();
         let range = index.requirement_range(number);
         let mut stated_spec = |number: usize| {
-            let number = index.requirement_spec(number);
+            let number = index.requirement(number).spec;
             let spec = specs.entry((number_of_index, number));
-            spec.or_insert_with(|| loaded.spec(number)).clone()
+            spec.or_insert_with(|| index.spec(number)).clone()
         };
         let target = |number: usize| {
             let target = loaded.target(number);
@@ -169,6 +152,7 @@ impl Requirements {
                 spec,
                 overridden,
                 is_implied: on_core.is_none(),
+                location: on_core.and_then(|number| index.location(number)).cloned(),
             });
         }
         for number in range {
@@ -182,6 +166,7 @@ impl Requirements {
                     spec,
                     overridden,
                     is_implied: false,
+                    location: index.location(number).cloned(),
                 });
             }
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use pkgres_fuzzing::hostile_universes::{Answer, HostileUniverse, SHORT, WHOLE};
 use pkgres_manifest::{IndexRecord, PackageName, Version};
-use pkgres_resolver::{Request, Resolver, Step};
+use pkgres_resolver::{Engine, Request, Resolver, Step};
 use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::universe::Universe;
 use wait4::{ResourceUsage, Wait4 as _};
@@ -73,6 +73,24 @@ fn every_short_universe_has_the_right_answer_or_gives_up() {
             "{hostile}: {answer:?}"
         );
     }
+}
+
+/// A step of the other engine is bounded as well. Otherwise this would take minutes.
+#[test]
+fn the_other_engine_gives_up_after_as_many_steps() {
+    let hostile = HostileUniverse::Pigeons {
+        pigeons: 12,
+        holes: 11,
+        tail: 0,
+    };
+    let Universe { root, records, .. } = hostile.universe();
+    let mut request = Request::new(root);
+    request.core = None;
+    request.options.single_version = true;
+    request.options.max_steps = 20 * STEPS;
+    request.options.engine = Engine::Pubgrub;
+    let step = drive(&mut Resolver::new(request), &mut Records::new(records));
+    assert!(matches!(step, Step::GaveUp { .. }), "{step:?}");
 }
 
 /// What a run of the binary took.

@@ -29,6 +29,9 @@ use super::proof::SingleReleasePackages;
 use super::proof::{Proof, Quality, Verdict};
 use crate::budget::{Budget, Interrupt};
 
+/// How many looks of the native engine take as long as a visit of a clause in the crate.
+const LOOKS_PER_CLAUSE: u64 = 16;
+
 /// The values of the variables of a solution.
 #[derive(Debug, Default)]
 pub(crate) struct Values(FxHashMap<VirtualPackage, u32>);
@@ -330,7 +333,11 @@ impl DependencyProvider for Provider<'_, '_> {
         _: &PositionSet,
         statistics: &PackageResolutionStatistics,
     ) -> Self::Priority {
-        let state = self.state.borrow();
+        let mut state = self.state.borrow_mut();
+        // What the crate learned about a package it visits whenever the package changes. This is all that it shows of
+        // its work between two decisions.
+        let learned = u64::from(statistics.conflict_count());
+        state.budget.take_looks(LOOKS_PER_CLAUSE * (1 + learned));
         let kind = match package {
             // What follows from a decision is part of it.
             VirtualPackage::Start

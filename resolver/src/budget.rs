@@ -1,7 +1,7 @@
 //! The budget: step limits, cancellation, and how work ends early.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::request::Engine;
 use crate::universe::Missing;
@@ -56,6 +56,20 @@ impl Cancellation {
     }
 }
 
+/// The steps that several budgets have taken together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StepCount(Arc<AtomicU64>);
+
+impl StepCount {
+    fn add(&self, steps: u64) {
+        self.0.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// The looks that count as a step. A look is at a term of a clause or at a reduced variable, about as
 /// long as a memory access; steps without conflicts take about as long as so many of them.
 const LOOKS_PER_STEP: u64 = 32;
@@ -72,6 +86,10 @@ pub(crate) struct Budget {
     /// Whether searches keep the derivations of their proofs.
     records_derivation: bool,
     cancellation: Cancellation,
+    /// Counts the steps of this budget and of all side questions, as far as they are [reported](Self::report).
+    total: StepCount,
+    /// The steps of this budget that the total has.
+    reported: u64,
 }
 
 impl Budget {
@@ -84,7 +102,20 @@ impl Budget {
             engine,
             records_derivation: false,
             cancellation: Cancellation::default(),
+            total: StepCount::default(),
+            reported: 0,
         }
+    }
+
+    /// The same budget, whose steps are also counted in a total.
+    pub(crate) fn counted_in(self, total: StepCount) -> Self {
+        Self { total, ..self }
+    }
+
+    /// Adds the steps since the last report to the total.
+    pub(crate) fn report(&mut self) {
+        self.total.add(self.taken.saturating_sub(self.reported));
+        self.reported = self.taken;
     }
 
     /// A separate budget for a subproblem, for the native engine. It shares the cancellation. Its
@@ -93,6 +124,7 @@ impl Budget {
     pub(crate) fn for_side_question(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
+            total: self.total.clone(),
             ..Self::new(limit, 0, Engine::Native)
         }
     }

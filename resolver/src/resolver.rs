@@ -44,7 +44,7 @@ use std::sync::Arc;
 use pkgres_manifest::{Package, PackageName, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
-use crate::budget::{Budget, Cancellation, Interrupt};
+use crate::budget::{Budget, Cancellation, Interrupt, StepCount};
 use crate::contracts::violated_contracts;
 use crate::derivation::{Derivation, Evidence};
 use crate::explain::{self, Conflict, Explanation};
@@ -236,11 +236,12 @@ impl Resolver {
         resolver
     }
 
-    /// Makes a conflict consist of its reasons only. Changes that would help take time to find, and nobody reads them if
-    /// the caller looks for [repairs](crate::find_repairs) itself.
+    /// The resolver of a trial, whose steps are counted in a total. Its conflict consists of reasons only. Changes that
+    /// would help take time to find, and nobody reads them if the caller looks for [repairs](crate::find_repairs) itself.
     #[must_use]
-    pub(crate) fn without_hints(mut self) -> Self {
+    pub(crate) fn for_trial(mut self, total: StepCount) -> Self {
         self.has_hints = false;
+        self.budget = self.budget.counted_in(total);
         self
     }
 
@@ -340,6 +341,7 @@ impl Resolver {
             Ok(step) => step,
             Err(interrupt) => self.interrupted(interrupt),
         };
+        self.budget.report();
         // A result that was cut short by the cancellation may be incomplete.
         let is_whole = matches!(step, Step::Solved(_) | Step::Impossible);
         if !is_whole && self.budget.cancellation().is_cancelled() {
@@ -439,7 +441,7 @@ impl Resolver {
                     let explanation = if self.has_hints {
                         Explanation::new(universe, refuted, may_split)
                     } else {
-                        Explanation::without_repairs(universe, refuted, may_split)
+                        Explanation::of_reasons_only(universe, refuted, may_split)
                     };
                     Phase::Explain(Box::new(explanation))
                 }

@@ -208,8 +208,23 @@ pub fn repairs(universe: &Universe, conflict: &Conflict) -> Repairs {
 ///
 /// If the solver asks twice for a package, or is cancelled.
 pub fn repairs_of(universe: &Universe, request: &Request, conflict: &Conflict) -> Repairs {
+    counted_repairs(universe, request, conflict).0
+}
+
+/// The cheapest repairs of the conflict of a request about a universe, and the number of trials that found them.
+///
+/// # Panics
+///
+/// If the solver asks twice for a package, or is cancelled.
+pub fn counted_repairs(
+    universe: &Universe,
+    request: &Request,
+    conflict: &Conflict,
+) -> (Repairs, usize) {
     let mut records = Records::new(universe.records.iter().cloned());
+    let mut trials = 0;
     let found = find_repairs(request, conflict, |trial| {
+        trials += 1;
         let mut resolver = trial.resolver();
         for name in trial.rewritten_packages() {
             let mut supply = records.supply_of(name);
@@ -228,7 +243,7 @@ pub fn repairs_of(universe: &Universe, request: &Request, conflict: &Conflict) -
             step => panic!("there is no outcome: {step:?}"),
         })
     });
-    found.unwrap_or_else(|never| match never {})
+    (found.unwrap_or_else(|never| match never {}), trials)
 }
 
 /// The packages of a universe, some of them perhaps as an index that comes late.

@@ -15,6 +15,9 @@ use crate::universe::{PackageId, Universe};
 /// must not depend on the effort that it took to find the conflict.
 pub(super) const MAX_STEPS: u64 = 200_000;
 
+/// How many looks at a clause take as long as to hand a fact to an attempt.
+const LOOKS_PER_FACT: u64 = 4;
+
 /// What attempts took so far, and may take in all.
 #[derive(Debug)]
 pub(super) struct Effort {
@@ -53,9 +56,12 @@ impl Effort {
         self.facts_examined + facts <= self.max_facts_examined && self.steps <= self.max_steps
     }
 
-    pub(super) fn add(&mut self, facts: usize, budget: &Budget) {
+    /// Adds an attempt with so many facts. To examine them counts as steps, too.
+    pub(super) fn add(&mut self, facts: usize, budget: &mut Budget) {
         self.facts_examined += facts;
         self.steps += budget.taken();
+        budget.take_looks(LOOKS_PER_FACT * facts as u64);
+        budget.report();
     }
 }
 

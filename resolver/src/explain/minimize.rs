@@ -65,6 +65,14 @@ impl Reduction {
         }
     }
 
+    /// The same reduction, which ends with a minimal set and does not look for a smallest one.
+    pub(super) fn without_smallest(self) -> Self {
+        Self {
+            is_smallest: Some(false),
+            ..self
+        }
+    }
+
     /// The remaining facts.
     pub(super) fn facts(&self) -> &[Fact] {
         &self.kept
@@ -91,7 +99,7 @@ impl Reduction {
                 without.clone()
             });
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
-                self.effort.add(self.kept.len(), &side_budget);
+                self.effort.add(self.kept.len(), &mut side_budget);
             }
             match refutation {
                 // Facts that the new proof does not use are removed as well, except those that were
@@ -265,7 +273,7 @@ pub(super) fn needed_lines(
             without
         };
         let refutation = refute_splitting(problem, may_split, &mut budget, without);
-        effort.add(whole.len() + of_lines, &budget);
+        effort.add(whole.len() + of_lines, &mut budget);
         match refutation {
             Ok(Verdict::Impossible(_)) => {
                 let line = kept.remove(tried);

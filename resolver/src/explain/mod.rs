@@ -84,6 +84,7 @@ pub(crate) struct Explanation {
     goals: Goals,
     reduction: Reduction,
     repairs: Option<SingleRepairs>,
+    has_hints: bool,
     may_split: bool,
 }
 
@@ -100,6 +101,7 @@ impl Explanation {
             goals: refuted.goals,
             reduction: Reduction::new(universe, refuted.proof.facts, may_split),
             repairs,
+            has_hints: true,
             may_split,
         }
     }
@@ -109,6 +111,16 @@ impl Explanation {
         Self {
             repairs: Some(SingleRepairs::none()),
             ..Self::new(universe, refuted, may_split)
+        }
+    }
+
+    /// Starts to find reasons that only a program reads: a minimal set, whether or not there is a smaller one.
+    pub(crate) fn of_reasons_only(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
+        let explanation = Self::without_repairs(universe, refuted, may_split);
+        Self {
+            reduction: explanation.reduction.without_smallest(),
+            has_hints: false,
+            ..explanation
         }
     }
 
@@ -135,6 +147,7 @@ impl Explanation {
             )),
         };
         let repairs = repairs.finish(problem.universe, &self.goals, budget)?;
+        let repairs = self.has_hints.then_some(repairs);
         report::report(&mut problem, &reduced, repairs, self.may_split, budget)
     }
 }

@@ -24,10 +24,11 @@ use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 
+/// The report of facts. Without `repairs`, it has no hints.
 pub(super) fn report(
     problem: &mut Problem<'_>,
     reduced: &Reduced<'_>,
-    repairs: &[SingleRepair],
+    repairs: Option<&[SingleRepair]>,
     may_split: bool,
     budget: &Budget,
 ) -> Result<Conflict, Interrupt> {
@@ -73,8 +74,10 @@ pub(super) fn report(
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal && lines.is_minimal,
         is_smallest: reduced.is_smallest && lines.is_minimal,
-        hints: hints(problem, facts, unsatisfiable, repairs),
-        repairs: repairs.to_vec(),
+        hints: repairs.map_or_else(Vec::new, |repairs| {
+            hints(problem, facts, unsatisfiable, repairs)
+        }),
+        repairs: repairs.unwrap_or_default().to_vec(),
         reasons,
     })
 }

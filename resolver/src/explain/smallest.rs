@@ -135,7 +135,7 @@ impl SmallestSearch {
             let mut side_budget = budget.for_side_question(MAX_STEPS);
             let verdict = satisfy(problem, kept, &mut side_budget);
             if !matches!(verdict, Err(Interrupt::Missing(_))) {
-                effort.add(count, &side_budget);
+                effort.add(count, &mut side_budget);
             }
             match verdict {
                 Ok(Verdict::Impossible(proof)) => {

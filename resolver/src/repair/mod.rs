@@ -26,12 +26,19 @@
 //! known core. A set that does not repair the conflict leads to another conflict, whose reasons are a further core. So
 //! the search never tries a set that a known core rules out. It ends when every set of the smallest size was tried.
 //!
+//! A conflict at the end of a long chain of packages has every requirement of the chain among its reasons, although it
+//! is in vain to relax most of them. So large cores are first made smaller: if the conflict is left with a part of the
+//! core given up, that part does not count (delta debugging, Zeller and Hildebrandt 2002).
+//!
 //! # Cost
 //!
-//! Each trial solves the whole request, with its own step limit. [`MAX_TRIALS`] bounds their number and [`MAX_CHANGES`]
-//! the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
+//! Each trial solves the whole request, with its own step limit, and its reasons are not the smallest ones. All trials
+//! together take at most the [steps of the request](crate::SolveOptions::max_steps), of which some are left for narrowing,
+//! but for the last trial. [`MAX_TRIALS`] bounds their number and [`MAX_CHANGES`] the size of sets.
+//! [`Repairs::is_complete`] is false if a limit was reached.
 
 mod change;
+mod cores;
 mod nearest;
 mod restriction;
 mod trial;
@@ -45,14 +52,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{CLASS_PACKAGES, Ecosystem};
 
+use crate::budget::StepCount;
 use crate::explain::Conflict;
 use crate::request::{Request, Root};
 use crate::resolution::Resolution;
-use restriction::{Core, Cores};
+use cores::{Core, Cores, HittingSets, Numbers};
 use trial::Relaxed;
 
 /// The maximum number of trials.
 const MAX_TRIALS: usize = 1_000;
+
+/// A core with so many restrictions is not made smaller: each can be tried.
+const FEW_RESTRICTIONS: usize = 16;
 
 /// The maximum number of changes of a repair.
 const MAX_CHANGES: usize = 5;
@@ -97,11 +108,12 @@ pub fn find_repairs<E>(
         cores: Cores::default(),
         tried: BTreeSet::new(),
         trials: 0,
+        steps: StepCount::default(),
         is_complete: true,
     };
     let core = Core::new(request, conflict, &BTreeSet::new());
     let first: BTreeSet<Restriction> = core.restrictions.clone();
-    search.cores.add(core);
+    search.add(core, &BTreeSet::new())?;
     let mut sets = search.cheapest_sets(|_| true)?;
     if !sets.iter().any(|set| set.iter().all(is_own)) {
         sets.extend(search.cheapest_sets(is_own)?);
@@ -172,8 +184,10 @@ struct RepairSearch<'request, S> {
     solve: S,
     cores: Cores,
     /// The sets that were tried with every requirement relaxed.
-    tried: BTreeSet<BTreeSet<Restriction>>,
+    tried: BTreeSet<Numbers>,
     trials: usize,
+    /// The steps of all trials.
+    steps: StepCount,
     is_complete: bool,
 }
 
@@ -188,27 +202,31 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             return Ok(found);
         }
         for size in 1..=MAX_CHANGES {
+            let mut sets = HittingSets::new(size);
             loop {
-                let Some(sets) = self.cores.hitting_sets(size, &may_change) else {
+                if sets.update(&self.cores, &may_change).is_none() {
                     self.is_complete = false;
                     break;
-                };
-                let Some(set) = sets.into_iter().find(|set| !self.tried.contains(set)) else {
+                }
+                let Some(numbers) = sets.take_next() else {
                     break;
                 };
-                if self.trials == MAX_TRIALS {
+                if self.tried.contains(&numbers) {
+                    continue;
+                }
+                if self.has_searched_enough() {
                     self.is_complete = false;
                     return Ok(found);
                 }
-                let relaxed = set.iter().map(|one| (one.clone(), Relaxed::Wholly));
-                match self.try_with(&relaxed.collect())? {
-                    Outcome::Solved(_) => found.push(set.clone()),
+                let set = self.cores.of_numbers(&numbers);
+                self.tried.insert(numbers);
+                match self.try_without(&set)? {
+                    Outcome::Solved(_) => found.push(set),
                     Outcome::Conflict(conflict) => {
-                        self.cores.add(Core::new(self.request, &conflict, &set));
+                        self.add(Core::new(self.request, &conflict, &set), &set)?;
                     }
                     Outcome::Unknown => self.is_complete = false,
                 }
-                self.tried.insert(set);
             }
             if !found.is_empty() {
                 return Ok(found);
@@ -225,23 +243,65 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                 return Ok(false);
             }
             let all = self.cores.union(may_change);
-            let relaxed = all.iter().map(|one| (one.clone(), Relaxed::Wholly));
-            match self.try_with(&relaxed.collect())? {
+            match self.try_without(&all)? {
                 Outcome::Conflict(conflict) => {
-                    self.cores.add(Core::new(self.request, &conflict, &all));
+                    self.add(Core::new(self.request, &conflict, &all), &all)?;
                 }
                 Outcome::Solved(_) | Outcome::Unknown => return Ok(true),
             }
         }
     }
 
-    /// Solves with some restrictions relaxed. The outcome is unknown if there were too many trials.
+    /// Adds a core of a conflict that is left although some restrictions are given up, or a smaller one.
+    fn add(&mut self, core: Core, given_up: &BTreeSet<Restriction>) -> Result<(), E> {
+        let mut core = core;
+        let mut given_up = given_up.clone();
+        let mut parts = 2;
+        // If each of more parts is needed, so are more restrictions than a few.
+        while core.restrictions.len() > FEW_RESTRICTIONS && parts <= FEW_RESTRICTIONS {
+            let all: Vec<Restriction> = core.restrictions.iter().cloned().collect();
+            let mut is_smaller = false;
+            for part in all.chunks(all.len().div_ceil(parts)) {
+                let part = part.iter().filter(|one| core.restrictions.contains(one));
+                let mut without = given_up.clone();
+                without.extend(part.cloned());
+                if without.len() == given_up.len() || self.has_searched_enough() {
+                    continue;
+                }
+                if let Outcome::Conflict(conflict) = self.try_without(&without)? {
+                    let smaller = Core::new(self.request, &conflict, &without);
+                    if smaller.restrictions.len() < core.restrictions.len() {
+                        (core, given_up, is_smaller) = (smaller, without, true);
+                    }
+                }
+            }
+            if !is_smaller {
+                parts *= 2;
+            }
+        }
+        self.cores.add(core);
+        Ok(())
+    }
+
+    /// Solves with some restrictions given up.
+    fn try_without(&mut self, given_up: &BTreeSet<Restriction>) -> Result<Outcome, E> {
+        let relaxed = given_up.iter().map(|one| (one.clone(), Relaxed::Wholly));
+        self.try_with(&relaxed.collect())
+    }
+
+    /// Whether there are as many trials left, or steps, as it may take to narrow what was found.
+    fn has_searched_enough(&self) -> bool {
+        let max_steps = self.request.options.max_steps;
+        self.trials >= MAX_TRIALS - MAX_TRIALS / 4 || self.steps.get() >= max_steps - max_steps / 4
+    }
+
+    /// Solves with some restrictions relaxed. The outcome is unknown if there were too many trials, or too many steps.
     fn try_with(&mut self, relaxed: &BTreeMap<Restriction, Relaxed>) -> Result<Outcome, E> {
-        if self.trials == MAX_TRIALS {
+        if self.trials == MAX_TRIALS || self.steps.get() >= self.request.options.max_steps {
             return Ok(Outcome::Unknown);
         }
         self.trials += 1;
-        (self.solve)(&Trial::new(self.request, relaxed))
+        (self.solve)(&Trial::new(self.request, relaxed, self.steps.clone()))
     }
 
     /// The resolution with some restrictions relaxed, if there is one.

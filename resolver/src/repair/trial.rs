@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, VersionSet};
 
 use super::restriction::{Restriction, relaxed_policy};
+use crate::budget::StepCount;
 use crate::explain::Conflict;
 use crate::request::{Preference, Request};
 use crate::resolution::Resolution;
@@ -53,6 +54,8 @@ pub struct Trial {
     request: Request,
     /// The specs of requirements in releases that somebody would have to make, by owner and package.
     releases: BTreeMap<PackageName, BTreeMap<PackageName, Spec>>,
+    /// The steps of all trials.
+    steps: StepCount,
 }
 
 /// The outcome of a trial.
@@ -67,10 +70,15 @@ pub enum Outcome {
 }
 
 impl Trial {
-    pub(super) fn new(request: &Request, relaxed: &BTreeMap<Restriction, Relaxed>) -> Self {
+    pub(super) fn new(
+        request: &Request,
+        relaxed: &BTreeMap<Restriction, Relaxed>,
+        steps: StepCount,
+    ) -> Self {
         let mut trial = Self {
             request: request.clone(),
             releases: BTreeMap::new(),
+            steps,
         };
         let options = &mut trial.request.options;
         options.max_steps = options.max_steps.min(MAX_STEPS);
@@ -125,7 +133,7 @@ impl Trial {
     /// The solver of the trial. Before its first step, provide all releases of each
     /// [rewritten](Self::rewritten_packages) package.
     pub fn resolver(&self) -> Resolver {
-        Resolver::new(self.request.clone()).without_hints()
+        Resolver::new(self.request.clone()).for_trial(self.steps.clone())
     }
 
     /// The packages that would need a new release. Host releases are not among them, because the request has them.

@@ -16,7 +16,9 @@ use pkgres_tests::reference::repairs::{
 };
 use pkgres_tests::reference::{Rules, is_valid};
 use pkgres_tests::seeds;
-use pkgres_tests::solver::{Supplies, Verdict, repairs, repairs_of, request, run, solution, solve};
+use pkgres_tests::solver::{
+    Supplies, Verdict, counted_repairs, repairs, repairs_of, request, run, solution, solve,
+};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 1_500;
@@ -374,4 +376,58 @@ fn a_wrong_override_is_removed() {
         &replaced[..],
         [Change::Override { from: Some(_), .. }]
     ));
+}
+
+/// A chain of packages, at whose end a version is required that does not exist.
+fn broken_chain(length: usize) -> Universe {
+    let mut records = vec![release("p.End", "1.0.0")];
+    records.extend((0..length).map(|at| {
+        let record = release(&format!("p.P{at}"), "1.0.0");
+        if at + 1 == length {
+            record.requires("p.End", "2")
+        } else {
+            record.requires(&format!("p.P{}", at + 1), "1")
+        }
+    }));
+    Universe::new(release("p.Root", "1.0.0").requires("p.P0", "1"), records)
+}
+
+#[test]
+fn long_chains_take_few_trials() {
+    for (length, most) in [(20, 40), (200, 60), (400, 70)] {
+        let universe = broken_chain(length);
+        let request = request(&universe);
+        let Verdict::Conflict(conflict) = solve(&universe) else {
+            panic!("there is a conflict");
+        };
+        let (repairs, trials) = counted_repairs(&universe, &request, &conflict);
+        assert!(trials <= most, "{trials} trials for a chain of {length}");
+        assert!(repairs.is_complete);
+        let sets: BTreeSet<BTreeSet<Restriction>> = repairs.found.iter().map(set_of).collect();
+        let (owner, end) = (package(&format!("p.P{}", length - 1)), package("p.End"));
+        let by_release = Restriction::Release {
+            owner,
+            package: end.clone(),
+        };
+        let by_override = Restriction::Override { package: end };
+        let expected = [by_release, by_override].map(|one| BTreeSet::from([one]));
+        assert_eq!(sets, BTreeSet::from(expected));
+    }
+}
+
+#[test]
+fn the_step_limit_bounds_all_trials_together() {
+    let universe = broken_chain(500);
+    let mut request = request(&universe);
+    let Verdict::Conflict(conflict) = solve(&universe) else {
+        panic!("there is a conflict");
+    };
+    let (_, trials) = counted_repairs(&universe, &request, &conflict);
+    request.options.max_steps = 5_000;
+    let (repairs, fewer_trials) = counted_repairs(&universe, &request, &conflict);
+    assert!(
+        fewer_trials < trials / 2,
+        "{fewer_trials} of {trials} trials"
+    );
+    assert!(!repairs.is_complete);
 }

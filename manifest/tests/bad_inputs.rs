@@ -140,6 +140,7 @@ fn manifests() {
         "Require:\n  http://x/y: 1",
         "Require:\n  <<: {a.C: 1}",
         "Require: &r\n  a.C: 1",
+        "Tags: {web: x}",
         "Tags: *t",
         "Name: !!str x",
         "Name: !yaql x",

@@ -319,8 +319,8 @@ impl<'all> Contracts<'all, '_> {
         for (name, value) in subject.properties {
             let of_subject = subject.described.iter().chain(&subject.exclusions);
             for (exclusions, literal) in of_subject {
-                for (held, excluded) in held_objects([], value, &exclusions.of(name)) {
-                    self.add_exclusions(held, excluded, *literal);
+                for held in held_objects([], value, &exclusions.of(name)) {
+                    self.add_exclusions(held.object, held.exclusions, *literal);
                 }
             }
             let own = subject.own.iter().copied();
@@ -333,7 +333,7 @@ impl<'all> Contracts<'all, '_> {
                 };
                 let contract = [&property.contract.value];
                 let mut held = held_objects(contract, value, &Exclusions::default());
-                held.retain(|(_, excluded)| !excluded.is_empty());
+                held.retain(|held| !held.exclusions.is_empty());
                 if held.is_empty() {
                     continue;
                 }
@@ -351,9 +351,9 @@ impl<'all> Contracts<'all, '_> {
                     });
                     counting.collect()
                 };
-                for (held, excluded) in held {
+                for held in held {
                     for literal in &literals {
-                        self.add_exclusions(held, excluded.clone(), *literal);
+                        self.add_exclusions(held.object, held.exclusions.clone(), *literal);
                     }
                 }
             }

@@ -291,8 +291,8 @@ impl<'a> ModelCheck<'a> {
             let own = ancestry.first().and_then(declared);
             let all = || ancestry.iter().filter_map(declared).collect();
             let contracts: Vec<&Contract> = own.map_or_else(all, |own| vec![own]);
-            for (held, exclusions) in held_objects(contracts, value, &object.exclusions.of(name)) {
-                self.exclusions[held.0].extend(exclusions);
+            for held in held_objects(contracts, value, &object.exclusions.of(name)) {
+                self.exclusions[held.object.0].extend(held.exclusions);
             }
         }
     }

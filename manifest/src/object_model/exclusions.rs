@@ -79,6 +79,17 @@ impl Exclusions {
     }
 }
 
+/// An object that is written in a value of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldObject {
+    /// The object.
+    pub object: ObjectId,
+    /// The parts of it that are not checked.
+    pub exclusions: Exclusions,
+    /// The way to it: the position of the item or entry at each level of the value.
+    pub place: Vec<usize>,
+}
+
 /// The objects that are written in a value of a property, each with its exclusions.
 ///
 /// `contracts` are those of the declarations of the property that count, and `exclusions` those of the value. The
@@ -87,16 +98,51 @@ pub fn held_objects<'a>(
     contracts: impl IntoIterator<Item = &'a Contract>,
     value: &ModelValue,
     exclusions: &Exclusions,
-) -> Vec<(ObjectId, Exclusions)> {
+) -> Vec<HeldObject> {
     let mut found = Vec::new();
     let mut contracts = contracts.into_iter().peekable();
+    let mut place = Vec::new();
     if contracts.peek().is_none() {
-        collect(None, value, exclusions.clone(), &mut found);
+        collect(None, value, exclusions.clone(), &mut place, &mut found);
     }
     for contract in contracts {
-        collect(Some(contract), value, exclusions.clone(), &mut found);
+        let exclusions = exclusions.clone();
+        collect(Some(contract), value, exclusions, &mut place, &mut found);
     }
     found
+}
+
+/// The exclusions that a contract of a property has for the object at a place of its value; `None` if the contract leads
+/// to no object there. The work depends only on the depth of the place.
+pub fn exclusions_at(
+    contract: &Contract,
+    value: &ModelValue,
+    place: &[usize],
+) -> Option<Exclusions> {
+    let (mut contract, mut value) = (Some(contract), value);
+    let mut exclusions = Exclusions::default();
+    for at in place {
+        contract = of_single(contract, value);
+        match &value.kind {
+            ValueKind::List(values) => {
+                contract = of_item(contract, *at);
+                value = values.get(*at)?;
+                exclusions = exclusions.of_items();
+            }
+            ValueKind::Map(entries) | ValueKind::Untyped(entries) => {
+                if describes(contract) && !exclusions.is_everything() {
+                    return None;
+                }
+                let (name, entry) = entries.get(*at)?;
+                contract = of_key(contract, name);
+                value = entry;
+                exclusions = exclusions.of(name);
+            }
+            _ => return None,
+        }
+    }
+    let contract = of_single(contract, value);
+    matches!(value.kind, ValueKind::Object(_)).then(|| with_templates(contract, exclusions))
 }
 
 /// Recursion is bounded by the depth limit on documents.
@@ -104,58 +150,84 @@ fn collect(
     contract: Option<&Contract>,
     value: &ModelValue,
     exclusions: Exclusions,
-    found: &mut Vec<(ObjectId, Exclusions)>,
+    place: &mut Vec<usize>,
+    found: &mut Vec<HeldObject>,
 ) {
-    let contract = match contract {
-        // A single value means a list of one.
-        Some(Contract::List { items, .. }) if !matches!(value.kind, ValueKind::List(_)) => {
-            items.first()
-        }
-        contract => contract,
-    };
-    let rules = match contract {
-        Some(Contract::Rules(rules)) => rules.as_slice(),
-        _ => &[],
-    };
+    let contract = of_single(contract, value);
     match &value.kind {
-        ValueKind::Object(object) => {
-            let templates = rules.iter().filter_map(|rule| match rule {
-                Rule::Template(constraint) => Some(constraint),
-                _ => None,
-            });
-            let all = templates.fold(exclusions, |all, constraint| all.and(constraint));
-            found.push((*object, all));
-        }
+        ValueKind::Object(object) => found.push(HeldObject {
+            object: *object,
+            exclusions: with_templates(contract, exclusions),
+            place: place.clone(),
+        }),
         ValueKind::List(values) => {
-            let items = match contract {
-                Some(Contract::List { items, .. }) => items.as_slice(),
-                _ => &[],
-            };
             for (at, value) in values.iter().enumerate() {
-                let item = items.get(at).or(items.last());
-                collect(item, value, exclusions.of_items(), found);
+                place.push(at);
+                let item = of_item(contract, at);
+                collect(item, value, exclusions.of_items(), place, found);
+                place.pop();
             }
         }
         ValueKind::Map(entries) | ValueKind::Untyped(entries) => {
-            let is_described =
-                (rules.iter()).any(|rule| matches!(rule, Rule::Class(_) | Rule::Template(_)));
-            if is_described && !exclusions.is_everything() {
+            if describes(contract) && !exclusions.is_everything() {
                 return;
             }
-            let keys = match contract {
-                Some(Contract::Map(keys)) => keys.as_slice(),
-                _ => &[],
-            };
-            for (name, value) in entries {
-                collect(of_key(keys, name), value, exclusions.of(name), found);
+            for (at, (name, value)) in entries.iter().enumerate() {
+                place.push(at);
+                let entry = of_key(contract, name);
+                collect(entry, value, exclusions.of(name), place, found);
+                place.pop();
             }
         }
         _ => {}
     }
 }
 
+/// The contract that counts for a value: a single value means a list of one.
+fn of_single<'a>(contract: Option<&'a Contract>, value: &ModelValue) -> Option<&'a Contract> {
+    match contract {
+        Some(Contract::List { items, .. }) if !matches!(value.kind, ValueKind::List(_)) => {
+            items.first()
+        }
+        contract => contract,
+    }
+}
+
+/// The contract of an item of a list.
+fn of_item(contract: Option<&Contract>, at: usize) -> Option<&Contract> {
+    match contract {
+        Some(Contract::List { items, .. }) => items.get(at).or(items.last()),
+        _ => None,
+    }
+}
+
+fn rules_of(contract: Option<&Contract>) -> &[Rule] {
+    match contract {
+        Some(Contract::Rules(rules)) => rules,
+        _ => &[],
+    }
+}
+
+/// Whether a mapping that meets the contract describes an object.
+fn describes(contract: Option<&Contract>) -> bool {
+    let mut rules = rules_of(contract).iter();
+    rules.any(|rule| matches!(rule, Rule::Class(_) | Rule::Template(_)))
+}
+
+/// These exclusions, and those of the contract's templates.
+fn with_templates(contract: Option<&Contract>, exclusions: Exclusions) -> Exclusions {
+    let rules = rules_of(contract).iter();
+    rules.fold(exclusions, |all, rule| match rule {
+        Rule::Template(constraint) => all.and(constraint),
+        _ => all,
+    })
+}
+
 /// The contract of the value of a key.
-fn of_key<'a>(keys: &'a [(MapKey, Contract)], name: &str) -> Option<&'a Contract> {
+fn of_key<'a>(contract: Option<&'a Contract>, name: &str) -> Option<&'a Contract> {
+    let Some(Contract::Map(keys)) = contract else {
+        return None;
+    };
     let named =
         (keys.iter()).find(|(key, _)| matches!(key, MapKey::Named(written) if written == name));
     let found = named.or_else(|| {

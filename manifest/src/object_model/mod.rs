@@ -17,7 +17,7 @@ mod exclusions;
 mod read;
 mod value_check;
 
-pub use exclusions::{Exclusions, held_objects};
+pub use exclusions::{Exclusions, HeldObject, exclusions_at, held_objects};
 pub use value_check::{
     ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
     is_whole_number, property_path,

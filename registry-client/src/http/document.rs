@@ -10,7 +10,7 @@ use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, RegistryNam
 use crate::protocol::{Digest, IndexDocument};
 
 /// The releases of a package, or why they cannot be read.
-type RecordsResult = Result<Vec<IndexRecord>, Box<Diagnostic>>;
+type DocumentRecords = Result<Vec<IndexRecord>, Box<Diagnostic>>;
 
 /// Reads the documents of one registry.
 pub(super) struct DocumentReader {
@@ -34,7 +34,7 @@ impl DocumentReader {
         Self::new(self.registry.clone(), self.limits.clone())
     }
 
-    fn read(&mut self, name: &PackageName, bytes: &[u8]) -> RecordsResult {
+    fn read(&mut self, name: &PackageName, bytes: &[u8]) -> DocumentRecords {
         let shown = format!("registry {}: {name}", self.registry);
         IndexDocument::parse(&shown, bytes, name, &mut self.lines).map_err(Box::new)
     }
@@ -48,7 +48,7 @@ pub(super) struct Document {
     /// the cache.
     is_whole: OnceLock<bool>,
     /// The releases, once they were read and until they are taken.
-    records: Mutex<Option<RecordsResult>>,
+    records: Mutex<Option<DocumentRecords>>,
     /// The packages that releases require, sorted.
     requires: OnceLock<Arc<[PackageName]>>,
 }
@@ -82,7 +82,11 @@ impl Document {
     }
 
     /// The releases, or the error in the document.
-    pub(super) fn records(&self, name: &PackageName, reader: &mut DocumentReader) -> RecordsResult {
+    pub(super) fn records(
+        &self,
+        name: &PackageName,
+        reader: &mut DocumentReader,
+    ) -> DocumentRecords {
         self.with_records(name, reader, Clone::clone)
     }
 
@@ -91,7 +95,7 @@ impl Document {
         &self,
         name: &PackageName,
         reader: &mut DocumentReader,
-    ) -> RecordsResult {
+    ) -> DocumentRecords {
         let taken = self.lock().take();
         taken.unwrap_or_else(|| reader.read(name, &self.bytes))
     }
@@ -117,13 +121,13 @@ impl Document {
         &self,
         name: &PackageName,
         reader: &mut DocumentReader,
-        work: impl FnOnce(&RecordsResult) -> T,
+        work: impl FnOnce(&DocumentRecords) -> T,
     ) -> T {
         let mut records = self.lock();
         work(records.get_or_insert_with(|| reader.read(name, &self.bytes)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<RecordsResult>> {
+    fn lock(&self) -> MutexGuard<'_, Option<DocumentRecords>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,7 +137,7 @@ impl Document {
     }
 }
 
-fn required_by(records: &RecordsResult) -> Arc<[PackageName]> {
+fn required_by(records: &DocumentRecords) -> Arc<[PackageName]> {
     let mut names: Vec<&PackageName> = records
         .iter()
         .flatten()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::{
     ClassDefinition, ClassName, Contract, Exclusions, ModelValue, ObjectId, ObjectModel,
-    held_objects,
+    exclusions_at, held_objects,
 };
 
 use super::Lookup;
@@ -32,8 +32,8 @@ pub(crate) struct OwnDeclaration {
     /// The object.
     pub(crate) holder: ObjectId,
     property: String,
-    /// An object in the property, and what the declaration excludes in it.
-    held: ObjectId,
+    /// The place of an object in the property, and what the declaration excludes in it.
+    place: Vec<usize>,
     excluded: Exclusions,
 }
 
@@ -51,9 +51,8 @@ impl OwnDeclaration {
         let properties = &model.object(self.holder).properties;
         let values = properties.iter().filter(|(name, _)| *name == self.property);
         let contract = &property.contract.value;
-        let mut held =
-            values.flat_map(|(_, value)| held_objects([contract], value, &Exclusions::default()));
-        held.any(|(held, excluded)| held == self.held && excluded == self.excluded)
+        let excluded = values.filter_map(|(_, value)| exclusions_at(contract, value, &self.place));
+        excluded.eq(std::iter::once(self.excluded.clone()))
     }
 }
 
@@ -91,28 +90,29 @@ impl Holder<'_, '_> {
             let is_own = own.is_some() && !self.is_described;
             let nothing = Exclusions::default();
             let mut direct = BTreeSet::new();
-            for (held, excluded) in held_objects(contracts, value, &nothing) {
+            for held in held_objects(contracts, value, &nothing) {
+                let (object, excluded) = (held.object, held.exclusions);
                 let source = if is_own {
                     ExclusionSource::Own(OwnDeclaration {
                         holder: self.object,
                         property: name.clone(),
-                        held,
+                        place: held.place,
                         excluded: excluded.clone(),
                     })
                 } else {
                     ExclusionSource::Inherited(self.lookups.to_vec())
                 };
-                let known = &mut objects[held.0];
+                let known = &mut objects[object.0];
                 known.exclusions.extend(excluded);
                 known.sources.extend(of_holder.iter().cloned());
                 known.sources.push(source);
-                direct.insert(held);
+                direct.insert(object);
             }
             // Also those in mappings that describe objects.
-            for (held, excluded) in held_objects([], value, &exclusions.of(name)) {
-                let known = &mut objects[held.0];
-                known.exclusions.extend(excluded);
-                if !direct.contains(&held) {
+            for held in held_objects([], value, &exclusions.of(name)) {
+                let known = &mut objects[held.object.0];
+                known.exclusions.extend(held.exclusions);
+                if !direct.contains(&held.object) {
                     known.sources.extend(of_holder.iter().cloned());
                     let source = ExclusionSource::Inherited(self.lookups.to_vec());
                     known.sources.push(source);

@@ -92,6 +92,11 @@ pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     ),
     (
         "registry-server",
+        "http::read_body",
+        "tokio::time::Instant::now",
+    ),
+    (
+        "registry-server",
         "http::write_timeout",
         "tokio::time::Instant::now",
     ),

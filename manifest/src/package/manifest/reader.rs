@@ -382,15 +382,22 @@ impl ManifestReader<'_> {
         let Some(node) = mapping.present("Tags") else {
             return Vec::new();
         };
-        let items = node.as_sequence().unwrap_or_else(|| {
-            self.warn_of_kind("`Tags`", "a list", node);
-            std::slice::from_ref(node)
-        });
+        let items = match &node.value {
+            Value::Sequence(items) => items.as_slice(),
+            Value::Scalar(_) => {
+                self.warn_of_kind("`Tags`", "a list", node);
+                std::slice::from_ref(node)
+            }
+            Value::Mapping(_) => {
+                self.nodes.wrong_kind("`Tags`", "a list", node);
+                return Vec::new();
+            }
+        };
         let mut tags = Vec::with_capacity(items.len());
         for item in items {
             if let Some(scalar) = item.as_scalar() {
                 tags.extend(self.shown_text(scalar, "Tags", item.span));
-            } else if node.as_sequence().is_some() {
+            } else {
                 self.warn_of_kind("a tag", "text", item);
             }
         }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::resolve::{Picks, picks, registries};
 
 /// How many universes are resolved by default.
-const USUAL: u64 = 300;
+const USUAL: u64 = 10_000;
 
 /// The most answers in a thousand that may be different ones without either being better. ansible-core decides the
 /// package with the fewest candidates first, and backtracks without learning.

@@ -74,7 +74,7 @@ const CLAIMS: [&str; 4] = [
     r#"{"schema_version":1,"claim":{"verdict":"stays","tiers":"first","roots":[],"releases":{"package":"a","version":"1"},"with":[],"moving":["c"]}}"#,
 ];
 
-/// What a proof proves is true: every assignment of a small problem is tried.
+/// Verified conclusions are true, as trying every assignment of a small problem shows.
 fn proof(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (problem, proof) = text.split_once(SEPARATOR).unwrap_or((&text, ""));

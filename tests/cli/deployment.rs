@@ -39,6 +39,13 @@ pub(crate) fn folder() -> TempDir {
     folder
 }
 
+/// Writes the resources of the package, and locks it.
+pub(crate) fn lock_resources(folder: &Path, text: &str) {
+    write(&folder.join("web/r.yaml"), text);
+    let locked = pkgres(folder).args(["lock", "web"]).status();
+    assert!(locked.expect("the program starts").success());
+}
+
 /// A run of `apply` on this machine, with more arguments.
 pub(crate) fn apply(folder: &Path, arguments: &[&str]) -> Output {
     let mut run = pkgres(folder);

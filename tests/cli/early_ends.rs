@@ -8,7 +8,7 @@ use std::time::Instant;
 use pkgres_tests::skip;
 use serde_json::Value;
 
-use crate::deployment::{WEB, folder};
+use crate::deployment::{WEB, folder, lock_resources};
 use crate::watched::{PATIENCE, Watched, pkgres, write};
 
 /// The JSON documents of a run, each on a line.
@@ -118,11 +118,7 @@ fn a_machine_that_cannot_be_looked_at_has_a_document() {
 fn a_plan_without_what_it_would_restore_has_failed() {
     let folder = folder();
     let at = |path: &str| folder.path().join(path);
-    let resources = |text: &str| {
-        write(&at("web/r.yaml"), text);
-        let locked = pkgres(folder.path()).args(["lock", "web"]).status();
-        assert!(locked.expect("the program starts").success());
-    };
+    let resources = |text: &str| lock_resources(folder.path(), text);
     write(&at("root/web.conf"), "before\n");
     resources("Package:\n- file: /web.conf\n  content: x\n  meta: {reverse: true}\n");
     let applied = pkgres(folder.path()).arg("apply").args(WEB).status();
@@ -144,7 +140,7 @@ fn a_plan_without_what_it_would_restore_has_failed() {
     assert_eq!(document["diagnostics"][0]["code"], "PK0090");
 }
 
-/// What was changed is reported, even if the last step of a run fails.
+/// A run reports its changes even if its last step fails.
 #[test]
 fn a_run_whose_metrics_cannot_be_written_reports_its_changes() {
     let folder = folder();
@@ -168,7 +164,7 @@ fn a_run_whose_metrics_cannot_be_written_reports_its_changes() {
     assert!(message.contains("run.prom"), "{message}");
 }
 
-/// What fails before the changes is in the metrics, too: those of an earlier run would say that all is well.
+/// Failures before the changes are in the metrics, too. Otherwise the file would still have those of an earlier run.
 #[test]
 fn metrics_tell_of_a_validation_that_fails_before_the_changes() {
     let folder = folder();

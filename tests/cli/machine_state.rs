@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::deployment::{WEB, apply, folder};
+use crate::deployment::{WEB, apply, folder, lock_resources};
 use crate::watched::{pkgres, write};
 
 #[test]
@@ -36,11 +36,7 @@ fn a_lock_that_any_user_can_take_stops_no_run() {
 fn what_was_kept_and_is_lost_can_be_given_up() {
     let folder = folder();
     let at = |path: &str| folder.path().join(path);
-    let resources = |text: &str| {
-        write(&at("web/r.yaml"), text);
-        let locked = pkgres(folder.path()).args(["lock", "web"]).status();
-        assert!(locked.expect("the program starts").success());
-    };
+    let resources = |text: &str| lock_resources(folder.path(), text);
     let run = |command: &[&str]| {
         let mut run = pkgres(folder.path());
         run.args(command).args(WEB);

@@ -443,7 +443,7 @@ impl Runner {
         node.is_some_and(|node| self.remedy_before(*node, error).is_some())
     }
 
-    /// What an error says about a node whose attempt has just ended; `None` if it is gone.
+    /// The verdict on a node whose attempt has just ended with an error; `None` if the node is gone.
     pub(crate) fn verdict_on(
         &self,
         key: NodeKey,

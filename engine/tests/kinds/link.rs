@@ -102,7 +102,7 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
     );
 }
 
-/// What is in the way is not lost for something that cannot be made.
+/// An obstacle is removed only if its replacement can be made.
 #[test]
 fn nothing_is_removed_for_what_cannot_be_made() {
     let folder = tempfile::tempdir().expect("a folder for the test");

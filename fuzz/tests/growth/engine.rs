@@ -66,35 +66,12 @@ const FACTS: [Parts; 3] = [
 
 /// All shapes of what the engine reads.
 pub(crate) fn shapes() -> Vec<Shape> {
-    let inventory = |parts: Parts| {
-        of_parts(
-            "inventory",
-            |input| run("inventory", input),
-            INVENTORY,
-            "",
-            parts,
-        )
-    };
-    let state = |parts: Parts| {
-        of_parts(
-            "state",
-            |input| run("machine_state", input),
-            STATE,
-            "",
-            parts,
-        )
-    };
-    let facts = |parts: Parts| {
-        of_parts(
-            "facts of a machine",
-            |input| run("machine_facts", input),
-            STATE,
-            "",
-            parts,
-        )
-    };
-    let mut shapes: Vec<Shape> = INVENTORIES.into_iter().map(inventory).collect();
-    shapes.extend(STATES.into_iter().map(state));
-    shapes.extend(FACTS.into_iter().map(facts));
+    let inventory = |input: &[u8]| run("inventory", input);
+    let state = |input: &[u8]| run("machine_state", input);
+    let facts = |input: &[u8]| run("machine_facts", input);
+    let mut shapes: Vec<Shape> = Vec::new();
+    shapes.extend(INVENTORIES.map(|parts| of_parts("inventory", inventory, INVENTORY, "", parts)));
+    shapes.extend(STATES.map(|parts| of_parts("state", state, STATE, "", parts)));
+    shapes.extend(FACTS.map(|parts| of_parts("facts of a machine", facts, STATE, "", parts)));
     shapes
 }

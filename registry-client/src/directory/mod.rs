@@ -5,6 +5,7 @@
 //!
 //! [`releases`] has what other package systems find in the same folder.
 
+mod findings;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,9 +16,7 @@ use std::sync::{Mutex, OnceLock};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::ReleaseExtent;
-use pkgres_manifest::diagnostic::{
-    Code, Diagnostic, Escaped, Location, Severity, SourceText, Span,
-};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
     PackageManifest, PackageName, ReadOptions, RegistryName, Version,
@@ -30,6 +29,8 @@ use crate::registry::{
 };
 use crate::registry_title::titled;
 use crate::threads::lock;
+pub use findings::written_name;
+use findings::{broken, changed, left_out, shown};
 use releases::{ReleaseFile, Releases};
 
 /// A registry of the packages in a folder.
@@ -488,12 +489,6 @@ impl DirectoryRegistry {
     }
 }
 
-/// The error about a release whose content is no longer that of its record.
-fn changed(path: &Path) -> RegistryError {
-    let message = format!("{} has changed while it was in use", shown(path));
-    Diagnostic::error(Code::Digest, message).into()
-}
-
 fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagnostic>> {
     let limit = options.limits.archive_bytes;
     let bytes =
@@ -523,46 +518,6 @@ fn is_machine_root(folder: &Path) -> bool {
     ["etc/os-release", "usr/lib/os-release", "var/lib/pkgres"]
         .iter()
         .any(|path| folder.join(path).symlink_metadata().is_ok())
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// The name in the manifest that errors are about, as it is written.
-pub fn written_name(errors: &[Diagnostic]) -> Option<String> {
-    let mut labels = errors.iter().filter_map(|error| error.labels.first());
-    labels.find_map(|label| {
-        let name = PackageManifest::written_name(label.location.source().text())?;
-        Some(name.to_owned())
-    })
-}
-
-/// The warning about a package that cannot be read, with its first error. The rest of the registry can be used.
-fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
-    let first = errors.iter().find(|error| error.is_error());
-    let message = match first {
-        Some(error) => format!("a package cannot be read: {}", error.message),
-        None => "a package cannot be read".to_owned(),
-    };
-    let mut warning = Diagnostic::warning(Code::BrokenPackage, message);
-    if let Some(label) = first.and_then(|error| error.labels.first()) {
-        warning.labels.push(label.clone());
-    } else {
-        let source = SourceText::new(shown(path), "");
-        warning = warning.at(Location::new(&source, Span::default()));
-    }
-    warning.hint(format!(
-        "`pkgres check {}` lists all that is wrong with it",
-        shown(path)
-    ))
-}
-
-/// The warning about a package that a lookup leaves out because of an error.
-fn left_out(package: &PackageName, mut error: Diagnostic) -> Diagnostic {
-    error.severity = Severity::Warning;
-    error.message = format!("`{package}` is left out: {}", error.message);
-    error
 }
 
 impl Registry for DirectoryRegistry {

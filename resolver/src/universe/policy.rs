@@ -206,7 +206,7 @@ fn by_package<'lock>(
     versions
 }
 
-/// What decides whether a release is a candidate.
+/// The facts that decide whether a release is a candidate.
 struct Eligibility<'release> {
     pub(super) version: &'release Version,
     /// Whether it was yanked, or published too late.

@@ -147,7 +147,7 @@ pub(super) fn interfaces_as_classes(records: &[&IndexRecord]) -> Option<Vec<Inde
     Some(records.iter().map(|record| with_classes(record)).collect())
 }
 
-/// The records with a class for each name that is known; `None` if no class stands for others.
+/// The records with each wildcard class replaced by the known classes that it matches; `None` if there is no wildcard.
 pub(super) fn expand_wildcards(records: &[&IndexRecord]) -> Option<Vec<IndexRecord>> {
     let may_have = |record: &&&IndexRecord| record.ecosystem != CLASS_PACKAGES;
     let classes = records.iter().filter(may_have);

@@ -1,5 +1,5 @@
-//! The reference pages of the formats list what the readers know: every key, every form of a spec with its
-//! meaning, and every function of contracts.
+//! The reference pages of the formats list what the readers know: every key of a schema, every form of a spec with its
+//! meaning, and a lockfile in the form in which it is written.
 
 use std::collections::BTreeSet;
 

@@ -5,6 +5,7 @@
     reason = "each test target uses some of them"
 )]
 
+mod decisions;
 mod live;
 mod missing_classes;
 mod ranges;

@@ -1,4 +1,8 @@
-"""Resolves with ansible-core: a universe in each line of the input, an answer in each line of the output."""
+"""Resolves with ansible-core: a universe in each line of the input, an answer in each line of the output.
+
+From 2.21 on, ansible-core treats `requires_ansible` as a requirement. Earlier versions do not look at it here, so a
+release for another ansible-core requires a collection that does not exist.
+"""
 
 import json
 import sys
@@ -8,19 +12,28 @@ from ansible.galaxy.dependency_resolution.dataclasses import Requirement
 from ansible.galaxy.dependency_resolution.errors import CollectionDependencyResolutionImpossible
 from ansible.galaxy.dependency_resolution.providers import CollectionDependencyProvider
 from ansible.galaxy.dependency_resolution.resolvers import CollectionDependencyResolver
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 from resolvelib import BaseReporter
+
+NOWHERE = {"acme.nowhere": "*"}
 
 
 class Universe(MultiGalaxyAPIProxy):
     """The releases of a universe, as a server would describe them."""
 
-    def __init__(self, packages):
-        self.packages = packages
+    def __init__(self, universe):
+        self.packages = universe["packages"]
+        self.requires_ansible = universe["requires_ansible"]
+        self.core = universe["core"] and Version(Version(universe["core"]).base_version)
 
     def get_collection_versions(self, requirement):
         return {(version, "memory") for version in self.packages.get(requirement.fqcn, {})}
 
     def get_collection_dependencies(self, candidate):
+        specifier = self.requires_ansible[candidate.fqcn].get(candidate.ver)
+        if specifier and self.core and self.core not in SpecifierSet(specifier):
+            return NOWHERE
         return self.packages[candidate.fqcn][candidate.ver]
 
 
@@ -30,7 +43,10 @@ def resolve(universe):
         for name, version in universe["roots"]
     ]
     provider = CollectionDependencyProvider(
-        apis=Universe(universe["packages"]), concrete_artifacts_manager=None, include_signatures=False
+        apis=Universe(universe),
+        concrete_artifacts_manager=None,
+        include_signatures=False,
+        with_pre_releases=universe["pre"],
     )
     resolver = CollectionDependencyResolver(provider, BaseReporter())
     try:

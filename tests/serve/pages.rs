@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pkgres_tests::archives::{archive_with, files};
+use pkgres_tests::collections::{ArtifactBuilder, file_name, form};
 use pkgres_tests::{services, skip};
+use serde_json::json;
 
 use crate::server::Server;
 
@@ -48,6 +50,15 @@ fn fill(server: &Server, data: &Path) {
         connection.publish(&token, name, "1.2.0", &archive);
     }
     let authorization = format!("Authorization: Bearer {token}");
+    for (name, version, artifact) in collections() {
+        let (kind, body) = form(&file_name(name, version), &artifact);
+        let headers = [&*authorization, &format!("Content-Type: {kind}")];
+        let path = "/api/v3/artifacts/collections/";
+        let (status, ..) = connection
+            .ask("POST", path, &headers, &body)
+            .expect("an answer");
+        assert_eq!(status, 202);
+    }
     let (status, ..) = connection
         .ask(
             "PUT",
@@ -57,6 +68,47 @@ fn fill(server: &Server, data: &Path) {
         )
         .expect("an answer");
     assert_eq!(status, 204);
+}
+
+/// The artifacts of a collection with plug-ins and roles in two versions, and of one that imports from it.
+fn collections() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let mut artifacts = Vec::new();
+    let name = "acme.network_services";
+    for version in ["1.4.0", "2.0.0-rc.1"] {
+        let mut artifact = ArtifactBuilder::new(name, version, &[]);
+        artifact.set(
+            "authors",
+            json!(["Zoë Müller", "The network team <network@acme.example>"]),
+        );
+        artifact.set("tags", json!(["network", "dns"]));
+        for module in [
+            "dns_zone",
+            "dns_record",
+            "a_module_with_a_rather_long_name_that_fills_the_line",
+        ] {
+            let path = format!("plugins/modules/{module}.py");
+            artifact.file(&path, b"def main():\n    pass\n");
+        }
+        artifact.file(
+            "plugins/module_utils/client.py",
+            b"def connect():\n    pass\n",
+        );
+        artifact.file("plugins/lookup/dig.py", b"class LookupModule:\n    pass\n");
+        artifact.file(
+            "roles/name_server/tasks/main.yml",
+            b"- acme.network_services.dns_zone:\n",
+        );
+        artifact.file("LICENSE", b"Apache License\nVersion 2.0, January 2004\n");
+        artifacts.push((name, version, artifact.finish()));
+    }
+    let mut artifact = ArtifactBuilder::new("acme.web", "0.3.0", &[(name, ">=1.0.0,<2")]);
+    artifact.file(
+        "plugins/modules/site.py",
+        b"from ansible_collections.acme.network_services.plugins.module_utils.client import connect\n",
+    );
+    artifact.file("meta/runtime.yml", b"requires_ansible: '>=2.15'\n");
+    artifacts.push(("acme.web", "0.3.0", artifact.finish()));
+    artifacts
 }
 
 /// The page of every kind: its path without the leading slash.
@@ -76,6 +128,13 @@ const PAGES: &[&str] = &[
     "interfaces/org.acme.contracts.Service",
     "interfaces/org.acme.contracts.None",
     "classes/org.acme.services.Nginx",
+    "packages?q=dns_zone",
+    "packages/acme.network_services",
+    "packages/acme.network_services/2.0.0-rc.1",
+    "packages/acme.web",
+    "classes/acme.network_services.plugins.modules.dns_zone",
+    "classes/acme.web.plugins.modules.site",
+    "classes/acme.network_services.dns_zone",
 ];
 
 #[test]
@@ -246,7 +305,7 @@ fn a_browser_shows_the_pages() {
     for (path, parts) in [
         (
             "/",
-            &["10 packages with 10 classes.", "role=\"search\""][..],
+            &["12 packages with 10 classes.", "role=\"search\""][..],
         ),
         (
             "/packages?q=wiki",

@@ -5,13 +5,14 @@
 //! with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `python` for modules and
 //! `yaml_references` for roles and playbooks. `facts` derives classes from them, and `foreign_references` the references
 //! to other collections. `check` words findings about these references, and `narrow_range` suggests ranges without the
-//! broken versions. `documentation` reads the options of plug-ins. `project` reads the playbooks around a `requirements.yml`,
+//! broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users call them. `project` reads the playbooks around a `requirements.yml`,
 //! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
 //! collection, `links` finds links that lead out of one, and `ansible_cfg` reads the servers in an `ansible.cfg`.
 
 mod ansible_cfg;
 mod artifact;
 mod check;
+mod content_name;
 mod core_version;
 mod documentation;
 mod facts;
@@ -39,6 +40,7 @@ mod yaml_references;
 
 pub use ansible_cfg::{CONFIGURATION_FILE, configured_servers};
 pub use artifact::{CollectionArtifact, WriteFile};
+pub use content_name::ContentName;
 pub use core_version::{ansible_core_version, requires_ansible};
 pub use facts::{Facts, Module, Reference, Route};
 pub use file_list::{FILE_LIST, FileList, ListedFile};

@@ -11,6 +11,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0004_search.sql"),
     include_str!("../../migrations/0005_collections.sql"),
     include_str!("../../migrations/0006_interfaces.sql"),
+    include_str!("../../migrations/0007_contents.sql"),
 ];
 
 /// Runs the steps that a database has not had yet, each in a transaction of its own.

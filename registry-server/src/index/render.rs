@@ -9,7 +9,7 @@ use pkgres_registry_client::protocol::{ClassDocument, IndexDocument};
 
 use crate::database::{Result, Transaction};
 use crate::store::documents::{self, DocumentKind};
-use crate::store::releases;
+use crate::store::{collections, releases};
 
 /// Renders the index document of a package, and the documents of the classes that the added release is
 /// the first of its package to define. Part of the transaction that changes the package.
@@ -45,6 +45,9 @@ pub(crate) fn render(
         requires,
         serial,
     )?;
+    if let Some(added) = added {
+        collections::add_contents(transaction, added)?;
+    }
     for class in added.into_iter().flat_map(releases::exported) {
         if releases::define(transaction, class, package)? {
             render_class(transaction, class, serial)?;

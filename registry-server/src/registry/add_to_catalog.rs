@@ -9,7 +9,7 @@ use crate::candidate::{self, Listing};
 use crate::database::{self, Database, Transaction};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::{self, CatalogRow};
-use crate::store::{groups, releases, version_key};
+use crate::store::{collections, groups, releases, version_key};
 
 /// Adds the row of a release.
 pub(super) fn add(
@@ -92,6 +92,23 @@ pub(super) fn add_missing_interfaces(
         database.write(|transaction| {
             let all = releases::all(transaction, &package, &options.limits)?;
             releases::derive_interfaces(transaction, &package, &all)
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds the contents, authors and tags of collections that were published before the registry searched them.
+pub(super) fn add_missing_contents(
+    database: &Database,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
+    let packages = database.read(|transaction| collections::unsearchable(transaction))?;
+    for package in packages {
+        database.write(|transaction| {
+            let all = releases::all(transaction, &package, &options.limits)?;
+            let records = all.iter().map(|release| &release.record);
+            collections::derive_contents(transaction, &package, records)?;
+            collections::add_authors_and_tags(transaction, &package)
         })?;
     }
     Ok(())

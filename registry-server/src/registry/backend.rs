@@ -101,6 +101,7 @@ impl RegistryBackend {
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
         add_to_catalog::add_missing(&database, &blobs, &incoming, &options.read)?;
         add_to_catalog::add_missing_interfaces(&database, &options.read)?;
+        add_to_catalog::add_missing_contents(&database, &options.read)?;
         let database = Arc::new(database);
         let signer = Signer::new(identity, environment.clone());
         let node = Node::new(Arc::clone(&database), options.cache_bytes, signer)?;

@@ -12,7 +12,7 @@ use super::publish::Published;
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
 use crate::problem::Problem;
-use crate::store::collections::{self, CollectionRow, ListedCollection};
+use crate::store::collections::{self, CollectionRow, Content, ListedCollection};
 use crate::store::{changes, packages};
 
 /// A collection with all its releases.
@@ -90,6 +90,16 @@ impl RegistryBackend {
                 None => Err(no_such_version(transaction, name, version)?),
             },
         )
+    }
+
+    /// The modules, plug-ins, roles and playbooks of all releases of a collection, sorted by name.
+    pub(crate) fn contents_of_collection(
+        &self,
+        name: &PackageName,
+    ) -> Result<Vec<Content>, Problem> {
+        Ok(self
+            .database
+            .read(|transaction| collections::contents(transaction, name))?)
     }
 
     /// The texts of a release of a collection, which were read when it was published.

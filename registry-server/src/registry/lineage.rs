@@ -35,6 +35,8 @@ pub(crate) struct Lineage {
     packages: BoundPackages,
     /// The ancestors that no release in the registry defines.
     pub(crate) unknown: Vec<ClassName>,
+    /// The ancestors that the engine supplies, because the registry does not have the core library.
+    pub(crate) built_in: Vec<ClassName>,
     /// Whether there are more ancestors than are read.
     pub(crate) is_partial: bool,
 }
@@ -119,6 +121,7 @@ impl RegistryBackend {
         let root_class = core.and_then(|core| ClassName::parse(&format!("{core}.Object")).ok());
         let mut wanted = Collection::default();
         let mut unknown = Vec::new();
+        let mut built_in = Vec::new();
         let mut is_partial = false;
         let mut seen = BTreeMap::from([(class.clone(), release_of(record))]);
         let mut rest = VecDeque::from([(class.clone(), record.clone())]);
@@ -147,8 +150,16 @@ impl RegistryBackend {
                     wanted.require(&record, &release);
                     seen.insert(parent.clone(), release);
                     rest.push_back((parent, found));
-                } else if !unknown.contains(&parent) {
-                    unknown.push(parent);
+                } else {
+                    let is_built_in = self.is_built_in(&parent);
+                    let missing = if is_built_in {
+                        &mut built_in
+                    } else {
+                        &mut unknown
+                    };
+                    if !missing.contains(&parent) {
+                        missing.push(parent);
+                    }
                 }
             }
             for interface in &indexed_class.implements {
@@ -187,6 +198,7 @@ impl RegistryBackend {
             release: release_of(record),
             packages,
             unknown,
+            built_in,
             is_partial,
         })
     }

@@ -10,6 +10,7 @@ mod backend;
 mod catalog;
 mod collections;
 mod contents;
+mod core_library;
 mod edit;
 mod export;
 mod extenders;

@@ -10,9 +10,10 @@ use super::access_checks::{no_such_package, no_such_version};
 use super::backend::RegistryBackend;
 use crate::access::Credential;
 use crate::problem::Problem;
+use crate::store::collections::Content;
 use crate::store::packages::{PackageRow, Search};
 use crate::store::releases::ReleaseRow;
-use crate::store::{catalog, packages, releases};
+use crate::store::{catalog, collections, packages, releases};
 
 /// A package with all its releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(crate) struct PackageSummary {
     pub(crate) newest: Option<Version>,
     /// The number of versions, with those that are yanked.
     pub(crate) versions: usize,
-    /// The author of the newest version in the catalog, if that is public.
+    /// The authors of the newest version, if that is public.
     pub(crate) author: String,
     /// Its tags.
     pub(crate) tags: Vec<String>,
@@ -49,6 +50,8 @@ pub(crate) struct PackageSummary {
     pub(crate) classes: Vec<ClassName>,
     /// The interfaces that the package defines.
     pub(crate) interfaces: Vec<ClassName>,
+    /// The plug-ins, roles and playbooks of the package.
+    pub(crate) contents: Vec<Content>,
 }
 
 /// A release.
@@ -202,7 +205,15 @@ impl RegistryBackend {
                     None => None,
                 };
                 let listed = listed.filter(|row| row.is_public && row.enabled);
-                let (author, tags) = listed.map(|row| (row.author, row.tags)).unwrap_or_default();
+                let (mut author, mut tags) =
+                    listed.map(|row| (row.author, row.tags)).unwrap_or_default();
+                let texts = match &newest {
+                    Some(version) => collections::texts(transaction, name, version)?,
+                    None => None,
+                };
+                if let Some(texts) = texts {
+                    (author, tags) = (texts.about.authors.join(", "), texts.about.tags);
+                }
                 summaries.push(PackageSummary {
                     newest,
                     versions: versions.len(),
@@ -210,6 +221,7 @@ impl RegistryBackend {
                     tags,
                     classes: releases::defined(transaction, name)?,
                     interfaces: releases::interfaces(transaction, name)?,
+                    contents: collections::contents(transaction, name)?,
                 });
             }
             Ok(summaries)

@@ -2,8 +2,8 @@
 //!
 //! Each release of a collection has one row, which is written and removed with it.
 
-use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout};
-use pkgres_manifest::{IndexRecord, PackageName, Version, read_json};
+use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout, ContentName, ECOSYSTEM};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version, read_json};
 use serde_json::{Map, Value as Json};
 
 use super::columns::version_key;
@@ -65,8 +65,8 @@ pub(crate) fn add(
     };
     transaction.execute(
         "INSERT INTO collections \
-         (package, version, written, requires_ansible, dependencies, about, readme, licence) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+         (package, version, written, requires_ansible, dependencies, about, readme, licence, authors, tags) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
             record.name.as_str().into(),
             version_key(&record.version).into(),
@@ -76,8 +76,125 @@ pub(crate) fn add(
             about.into(),
             text(&texts.readme)?,
             text(&texts.licence)?,
+            list(&texts.about.authors),
+            list(&texts.about.tags),
         ],
     )?;
+    Ok(())
+}
+
+/// A list of texts as a value.
+fn list(texts: &[String]) -> Value {
+    Json::from(texts).to_string().into()
+}
+
+/// A part of a collection that users call by a name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Content {
+    /// The name as users call it, such as `acme.web.page`.
+    pub(crate) name: String,
+    pub(crate) class: ClassName,
+}
+
+/// The parts of a release of a collection that users call by names; none for releases of other ecosystems.
+pub(crate) fn contents_of(
+    record: &IndexRecord,
+) -> impl Iterator<Item = (&ClassName, ContentName<'_>)> {
+    let classes = record.classes.as_deref().unwrap_or_default().iter();
+    classes
+        .filter(|_| record.ecosystem == ECOSYSTEM)
+        .filter_map(|class| {
+            let content = ContentName::of_class(record.name.as_str(), class.name.as_str())?;
+            Some((&class.name, content))
+        })
+}
+
+/// Adds the parts of a release, by which its package is found.
+pub(crate) fn add_contents(transaction: &mut dyn Transaction, record: &IndexRecord) -> Result<()> {
+    for (class, content) in contents_of(record) {
+        transaction.execute(
+            "INSERT INTO contents (package, class, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            &[
+                record.name.as_str().into(),
+                class.as_str().into(),
+                content.to_string().into(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Sets the parts of a package to those of its releases.
+pub(crate) fn derive_contents<'record>(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    records: impl Iterator<Item = &'record IndexRecord>,
+) -> Result<()> {
+    transaction.execute(
+        "DELETE FROM contents WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    for record in records {
+        add_contents(transaction, record)?;
+    }
+    Ok(())
+}
+
+/// The parts of a package, sorted by name.
+pub(crate) fn contents(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<Content>> {
+    let rows = transaction.query(
+        "SELECT name, class FROM contents WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    let mut contents = rows
+        .iter()
+        .map(|row| {
+            Ok(Content {
+                name: row.text(0)?.to_owned(),
+                class: ClassName::native(row.text(1)?).map_err(DatabaseError::failed)?,
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    contents.sort();
+    Ok(contents)
+}
+
+/// The collections that cannot be found by contents, authors and tags of their releases yet: these were published before
+/// the registry searched them.
+pub(crate) fn unsearchable(transaction: &mut dyn Transaction) -> Result<Vec<PackageName>> {
+    let rows = transaction.query(
+        "SELECT DISTINCT package FROM collections WHERE tags = ''",
+        &[],
+    )?;
+    rows.iter()
+        .map(|row| PackageName::parse(row.text(0)?).map_err(DatabaseError::failed))
+        .collect()
+}
+
+/// Adds the authors and tags of the releases of a collection from what they say.
+pub(crate) fn add_authors_and_tags(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<()> {
+    let rows = transaction.query(
+        "SELECT version, about FROM collections WHERE package = $1 AND tags = ''",
+        &[package.as_str().into()],
+    )?;
+    for row in &rows {
+        let about: CollectionAbout = json(row.text(1)?)?;
+        transaction.execute(
+            "UPDATE collections SET authors = $1, tags = $2 WHERE package = $3 AND version = $4",
+            &[
+                list(&about.authors),
+                list(&about.tags),
+                package.as_str().into(),
+                row.text(0)?.into(),
+            ],
+        )?;
+    }
     Ok(())
 }
 

@@ -190,7 +190,7 @@ pub(crate) enum Places {
     /// In the name, the title and the description.
     #[default]
     Texts,
-    /// Also in the authors and tags of public releases, and in the names of classes.
+    /// Also in the authors and tags of public releases, and in the names of classes, plug-ins, roles and playbooks.
     TextsAndClasses,
     /// Also in the names of interfaces.
     Everywhere,
@@ -216,6 +216,12 @@ macro_rules! contains {
              AND c.is_public = 1 AND c.enabled = 1 AND (LOWER(c.author) LIKE ",
             $pattern,
             " ESCAPE '\\' OR LOWER(c.tags) LIKE ",
+            $pattern,
+            " ESCAPE '\\')) OR EXISTS (SELECT 1 FROM contents n WHERE n.package = p.name AND LOWER(n.name) LIKE ",
+            $pattern,
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM collections a WHERE a.package = p.name AND (LOWER(a.authors) LIKE ",
+            $pattern,
+            " ESCAPE '\\' OR LOWER(a.tags) LIKE ",
             $pattern,
             " ESCAPE '\\')))))"
         )

@@ -2,6 +2,7 @@
 
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, Limits, PackageName, Version};
 
+use super::collections;
 use super::columns::{credential_from, credential_value, read_record, version_key};
 use crate::access::Credential;
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
@@ -279,6 +280,8 @@ pub(crate) fn derive(
     let mut gone = defined(transaction, package)?;
     transaction.execute("DELETE FROM definitions WHERE package = $1", &[name()])?;
     derive_interfaces(transaction, package, releases)?;
+    let records = releases.iter().map(|release| &release.record);
+    collections::derive_contents(transaction, package, records)?;
     for release in releases {
         add_requirements(transaction, &release.record)?;
         for class in exported(&release.record) {

@@ -1,6 +1,7 @@
 //! The registry over HTTP: requests and their responses, mostly without connections.
 
 mod catalog;
+mod collection_pages;
 mod connections;
 mod galaxy;
 mod interfaces;

@@ -267,8 +267,8 @@ fn a_class_shows_its_members_and_those_it_inherits() {
         "href=\"../packages/org.acme.Base/1.1.0\"",
         "<code class=\"member\">grow</code>",
         // The core library is not in this registry.
-        "What it inherits from <code><span class=\"namespace\">io.",
-        "is unknown: no release here defines that",
+        "It also inherits from <a class=\"name\" href=\"../classes/io.murano.Object\">",
+        "which is built in: the engine supplies the core library.",
     ] {
         assert!(web.contains(part), "no {part} in {web}");
     }
@@ -281,10 +281,58 @@ fn a_class_shows_its_members_and_those_it_inherits() {
 }
 
 #[test]
+fn classes_that_the_engine_supplies_are_built_in() {
+    let served = described();
+    let object = page(&served, "/classes/io.murano.Object", 200);
+    for part in [
+        "It is built in: the engine supplies the core library",
+        "Every class that extends no other extends it.",
+    ] {
+        assert!(object.contains(part), "no {part} in {object}");
+    }
+    let text = page(
+        &served,
+        "/classes/io.murano.resources.LinuxMuranoInstance",
+        200,
+    );
+    assert!(
+        text.contains("extends </span><a class=\"name\" href=\"../classes/io.murano."),
+        "{text}"
+    );
+    page(&served, "/classes/io.murano.Nothing", 404);
+    let manifest = b"Format: 1.4\nType: Application\nFullName: a.App\nVersion: 1.0.0\n\
+                     Classes: {a.App: App.yaml}\nRequire: {io.murano: 0}\n";
+    let class = b"Name: a.App\nExtends: io.murano.Application\n";
+    let bytes = files(&[("manifest.yaml", manifest), ("Classes/App.yaml", class)]);
+    publish(&served, "a.App", "1.0.0", &bytes);
+    let app = page(&served, "/packages/a.App", 200);
+    for part in [
+        "href=\"../classes/io.murano.Application\"",
+        "<span class=\"tag\">built in</span>",
+        "<span class=\"tag\">supplied by the host</span>",
+    ] {
+        assert!(app.contains(part), "no {part} in {app}");
+    }
+    // With the core library in the registry, its classes are what it has.
+    let manifest = b"Format: 1.4\nType: Library\nFullName: io.murano\nVersion: 0.1.0\n\
+                     Classes: {io.murano.Object: Object.yaml}\n";
+    let class = b"Name: io.murano.Object\n";
+    let bytes = files(&[("manifest.yaml", manifest), ("Classes/Object.yaml", class)]);
+    publish(&served, "io.murano", "0.1.0", &bytes);
+    let object = page(&served, "/classes/io.murano.Object", 200);
+    assert!(!object.contains("built in"), "{object}");
+    page(
+        &served,
+        "/classes/io.murano.resources.LinuxMuranoInstance",
+        404,
+    );
+}
+
+#[test]
 fn every_link_on_a_page_leads_somewhere() {
     let served = described();
     let manifest = b"Format: 1.4\nType: Library\nFullName: org.acme.App\nVersion: 1.0.0\n\
-                     Classes: {org.acme.App: App.yaml}\n";
+                     Classes: {org.acme.App: App.yaml}\nRequire: {org.nowhere: 1, io.murano: 0}\n";
     let class = b"Name: org.acme.App\nExtends: org.nowhere.Base\n";
     let bytes = files(&[("manifest.yaml", manifest), ("Classes/App.yaml", class)]);
     let allowed = "/v1/packages/org.acme.App/versions/1.0.0?allow_unsatisfiable=true";

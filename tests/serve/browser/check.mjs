@@ -64,6 +64,8 @@ async function look(browser, path, at, window, scheme) {
     findings.push(`${where}: ${violation.id}: ${violation.help}: ${nodes.join(" | ")}`);
   }
   const name = `${at}-${window.width}-${scheme}.png`;
+  // Axe has scrolled, and a part of the page moves along.
+  await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: join(pictures, name), fullPage: true });
   await page.close();
 }

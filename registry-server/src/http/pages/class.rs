@@ -7,7 +7,7 @@ use maud::html;
 use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
-use super::{conformance, errors, members, package, release, text};
+use super::{conformance, content, errors, members, package, release, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -23,8 +23,10 @@ const BOUNDS: Bounds = Bounds {
 /// Shows a class.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let registry = &service.registry;
-    let class = ClassName::parse(request.part(0))
-        .map_err(|error| Problem::new(ProblemCode::NameInvalid, error.to_string()))?;
+    let class = class_name(request.part(0))?;
+    if let Some(collection) = content::collection(service, &class)? {
+        return content::show(service, collection, &class);
+    }
     let definers = registry.definers(&class)?;
     let state = registry.node.state();
     // Packages require the core library without naming it: any package may extend its classes.
@@ -45,7 +47,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let classes = BTreeSet::from([class.clone()]);
     let found = registry.extenders(&classes, candidates, BOUNDS)?;
     let extenders = found.of.get(&class).map_or(&[][..], Vec::as_slice);
-    if definers.is_empty() && extenders.is_empty() {
+    let built_in = registry.core_class(&class).filter(|_| definers.is_empty());
+    if definers.is_empty() && extenders.is_empty() && built_in.is_none() {
         let names = state.classes().iter().map(|(name, _)| name.as_str());
         let suggestion = errors::suggestion(class.as_str(), names);
         let suggestion = suggestion.and_then(|suggestion| ClassName::parse(suggestion).ok());
@@ -77,11 +80,20 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
             }
             section aria-labelledby="defined" {
                 h2 #defined { "Defined by " span.number { (definers.len()) } }
-                @if definers.is_empty() {
-                    p.quiet {
-                        "No package in this registry defines it. The core library, which the host "
-                        "supplies, may define it."
+                @if let Some(parents) = built_in {
+                    p {
+                        "It is built in: the engine supplies the core library"
+                        @if let Some(core) = core { " " code { (layout::name(core.as_str())) } }
+                        ", which is not in this registry."
                     }
+                    @for parent in parents {
+                        p.edge { span.quiet { "extends " } (class_link(ROOT, parent)) }
+                    }
+                    @if core.is_some_and(|core| class.as_str() == format!("{core}.Object")) {
+                        p.quiet { "Every class that extends no other extends it." }
+                    }
+                } @else if definers.is_empty() {
+                    p.quiet { "No package in this registry defines it." }
                 } @else {
                     ul.rows {
                         @for (package, releases) in &definitions {
@@ -129,4 +141,13 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         },
     };
     Ok(page.response(StatusCode::OK))
+}
+
+/// Reads the name of a class. Those of collections may have characters that those of class packages have not.
+fn class_name(text: &str) -> Result<ClassName, Problem> {
+    ClassName::parse(text).or_else(|error| {
+        let is_of_collection = text.split('.').nth(2).is_some();
+        let native = ClassName::native(text).ok().filter(|_| is_of_collection);
+        native.ok_or_else(|| Problem::new(ProblemCode::NameInvalid, error.to_string()))
+    })
 }

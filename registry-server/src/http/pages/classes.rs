@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass, PackageName};
 
 use super::layout::{self, class_link, interface_link, package_link};
-use super::text;
+use super::{content, text};
 use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::{Extender, Extenders};
@@ -33,6 +33,9 @@ pub(super) fn section(
     record: &IndexRecord,
     extenders: &Extenders,
 ) -> Result<Markup, Problem> {
+    if record.ecosystem != CLASS_PACKAGES {
+        return Ok(content::section(root, record));
+    }
     let Some(classes) = &record.classes else {
         return Ok(html! {
             section aria-labelledby="classes" {
@@ -42,21 +45,19 @@ pub(super) fn section(
         });
     };
     let shown = shown(record);
-    if record.ecosystem != CLASS_PACKAGES {
-        return Ok(plain(classes));
-    }
     let mut parents: BTreeMap<&ClassName, Vec<PackageName>> = BTreeMap::new();
     for parent in shown.iter().flat_map(|class| &class.extends) {
         if !parents.contains_key(parent) {
             parents.insert(parent, providers(service, record, parent)?);
         }
     }
+    let is_built_in = |class: &ClassName| service.registry.is_built_in(class);
     Ok(html! {
         section aria-labelledby="classes" {
             h2 #classes { "Classes " span.number { (classes.len()) } }
             @if classes.is_empty() { p.quiet { "This release defines no classes." } }
             ul.classes {
-                @for class in shown { (one(root, class, &parents, extenders.of.get(&class.name))) }
+                @for class in shown { (one(root, class, &parents, extenders.of.get(&class.name), &is_built_in)) }
             }
             @if classes.len() > shown.len() {
                 p.quiet { "And " (classes.len() - shown.len()) " more." }
@@ -66,28 +67,6 @@ pub(super) fn section(
             }
         }
     })
-}
-
-/// The section of a release of another ecosystem, whose classes have no pages: they begin with the name of its package.
-fn plain(classes: &[IndexedClass]) -> Markup {
-    let shown = &classes[..classes.len().min(MAX_CLASSES)];
-    html! {
-        section aria-labelledby="classes" {
-            h2 #classes { "Classes " span.number { (classes.len()) } }
-            @if classes.is_empty() { p.quiet { "This release defines no classes." } }
-            ul.classes {
-                @for class in shown {
-                    li {
-                        p.class { code { (layout::name(class.name.as_str())) } }
-                        @for parent in &class.extends {
-                            p.edge { span.quiet { "extends " } code { (layout::name(parent.as_str())) } }
-                        }
-                    }
-                }
-            }
-            @if classes.len() > shown.len() { p.quiet { "And " (classes.len() - shown.len()) " more." } }
-        }
-    }
 }
 
 /// The packages that define a parent: the release itself, its requirements, or else all.
@@ -124,6 +103,7 @@ fn one(
     class: &IndexedClass,
     parents: &BTreeMap<&ClassName, Vec<PackageName>>,
     extenders: Option<&Vec<Extender>>,
+    is_built_in: &dyn Fn(&ClassName) -> bool,
 ) -> Markup {
     let extenders = extenders.map_or(&[][..], Vec::as_slice);
     html! {
@@ -137,7 +117,10 @@ fn one(
                     span.quiet { "extends " }
                     @match parents.get(parent).map(Vec::as_slice) {
                         // It has no page here.
-                        None | Some([]) => code { (layout::name(parent.as_str())) },
+                        None | Some([]) if !is_built_in(parent) => code { (layout::name(parent.as_str())) },
+                        None | Some([]) => {
+                            (class_link(root, parent)) " " span.tag { "built in" }
+                        },
                         Some(packages) => {
                             (class_link(root, parent))
                             @for package in packages {

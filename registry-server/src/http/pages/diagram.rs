@@ -34,6 +34,8 @@ pub(super) struct Diagram<'name> {
     pub(super) root: &'static str,
     pub(super) name: &'name PackageName,
     pub(super) note: String,
+    /// What is said if the package requires no other.
+    pub(super) without_requirements: &'static str,
     /// The packages that require it.
     pub(super) above: Vec<DiagramNode<'name>>,
     /// The packages that it requires.
@@ -88,7 +90,7 @@ impl Diagram<'_> {
                 @for row in 0..places(self.above.len()) { (curve(left(row), center, row == 0)) }
                 @for row in 0..places(self.below.len()) { (curve(center, right(row), true)) }
                 @if self.above.is_empty() { (empty(left(0), "no package here")) }
-                @if self.below.is_empty() { (empty(right(0), "only the core library")) }
+                @if self.below.is_empty() { (empty(right(0), self.without_requirements)) }
                 (self.side(&self.above, "#dependants", &left))
                 (self.side(&self.below, "#requirements", &right))
                 (draw(center, self.name, &self.note, "node own"))
@@ -162,10 +164,11 @@ impl Diagram<'_> {
         };
         html! {
             @for (row, node) in nodes[..shown].iter().enumerate() {
-                @let class = if node.is_linked { "node" } else { "node absent" };
-                a href={ (self.root) "packages/" (node.name) } {
-                    (draw(place(row), node.name, &node.note, class))
-                }
+                @if node.is_linked {
+                    a href={ (self.root) "packages/" (node.name) } {
+                        (draw(place(row), node.name, &node.note, "node"))
+                    }
+                } @else { (draw(place(row), node.name, &node.note, "node absent")) }
             }
             @if nodes.len() > shown {
                 @let rest = place(shown);

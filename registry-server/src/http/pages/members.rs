@@ -38,6 +38,17 @@ pub(super) fn sections(root: &str, lineage: &Lineage) -> Markup {
     html! {
         (members(root, "properties", "Properties", &parts, &properties, &|one| property(root, one)))
         (members(root, "methods", "Methods", &parts, &methods, &|one| method(root, one)))
+        @if !lineage.built_in.is_empty() {
+            p.quiet {
+                "It also inherits from "
+                @for (at, class) in lineage.built_in.iter().enumerate() {
+                    @if at > 0 { ", " }
+                    (class_link(root, class))
+                }
+                ", which " (if lineage.built_in.len() == 1 { "is" } else { "are" })
+                " built in: the engine supplies the core library."
+            }
+        }
         @if !lineage.unknown.is_empty() {
             p.quiet {
                 "What it inherits from " (unknown(&lineage.unknown)) " is unknown: no release here defines that."

@@ -9,6 +9,7 @@
 mod class;
 mod classes;
 mod conformance;
+mod content;
 mod contract;
 mod diagram;
 mod errors;
@@ -83,7 +84,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "classes/{class}",
         handlers: &[Handler {
-            summary: "The page of a class",
+            summary: "The page of a class, or of a part of a collection",
             media_type: HTML,
             run: class::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchClass],

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use maud::{Markup, html};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName};
 
 use super::diagram::{Diagram, DiagramNode};
 use super::layout::{self, Page, ROOT, package_link, version_link};
@@ -48,6 +48,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let extenders = registry.extenders(&shown, around, BOUNDS)?;
     let classes = classes::section(service, ROOT, &release.record, &extenders)?;
     let contents = registry.contents(&release.record)?;
+    let core = registry.missing_core_library();
     let is_here = |package: &PackageName| state.package(package).is_some();
     let title = text::title(&package.title, &name);
     let page = Page {
@@ -61,7 +62,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 aside aria-label="About the package" { (release::about(ROOT, &package, &release.record, &contents)) }
                 div.main {
                     (diagram(&release.record, &dependants, &is_here))
-                    (release::requirements(ROOT, &release.record, &is_here))
+                    (release::requirements(ROOT, &release.record, &is_here, core))
                     (classes)
                     (classes::interfaces(ROOT, &release.record))
                     (release::texts(&contents))
@@ -113,6 +114,11 @@ fn diagram(
         root: ROOT,
         name: &record.name,
         note: record.version.to_string(),
+        without_requirements: if record.ecosystem == CLASS_PACKAGES {
+            "only the core library"
+        } else {
+            "nothing"
+        },
         above: dependants
             .iter()
             .map(|name| DiagramNode {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use pkgres_formats::Format as _;
-use pkgres_formats::ansible::Collections;
+use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
 use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec, Version};
 
 use super::layout::{self, package_link, version_link};
@@ -37,13 +37,19 @@ pub(super) fn about(
                     "Require:\n  " (package.name) ": \"" (spec) "\""
                 } }
             } @else {
+                @let range = record.ecosystem.compatible_with(&record.version.without_build());
+                @let range = range.written();
                 p.quiet { "On the command line:" }
                 pre.copy tabindex="0" aria-label="Command to copy" { code {
+                    "pkgres add '" (package.name) "@" (range) "'"
+                } }
+                p.quiet { "Without a lockfile:" }
+                pre.copy tabindex="0" aria-label="Command without a lockfile to copy" { code {
                     "ansible-galaxy collection install " (package.name) ":" (record.version)
                 } }
                 p.quiet { "In " code { "requirements.yml" } ":" }
                 pre.copy tabindex="0" aria-label="Text to copy" { code {
-                    "collections:\n  - name: " (package.name) "\n    version: \">=" (record.version) "\""
+                    "collections:\n  - name: " (package.name) "\n    version: \"" (range) "\""
                 } }
             }
         }
@@ -61,10 +67,13 @@ pub(super) fn about(
                 }
                 dt { "Licence" }
                 dd {
+                    // What the release states comes before what its text looks like.
+                    @let stated = text::beginning(&contents.licences.join(", "), 120);
                     @match &contents.licence {
-                        Some(licence) => a href="#licence" { (licence::name(licence)) },
-                        None if contents.licences.is_empty() => span.quiet { "not stated" },
-                        None => (text::beginning(&contents.licences.join(", "), 120)),
+                        Some(licence) if stated.is_empty() => a href="#licence" { (licence::name(licence)) },
+                        Some(_) => a href="#licence" { (stated) },
+                        None if stated.is_empty() => span.quiet { "not stated" },
+                        None => (stated),
                     }
                 }
                 @if let Some(size) = record.size { dt { "Size" } dd { (text::size(size)) } }
@@ -128,6 +137,7 @@ pub(super) fn requirements(
     root: &str,
     record: &IndexRecord,
     is_here: &dyn Fn(&PackageName) -> bool,
+    core: Option<&PackageName>,
 ) -> Markup {
     html! {
         section aria-labelledby="requirements" {
@@ -143,8 +153,8 @@ pub(super) fn requirements(
                             @if is_here(&requirement.package) { (package_link(root, &requirement.package)) }
                             @else {
                                 span {
-                                    (package_link(root, &requirement.package)) " "
-                                    span.tag { "not in this registry" }
+                                    span.name { (layout::name(requirement.package.as_str())) } " "
+                                    span.tag { (where_missing(record, &requirement.package, core)) }
                                 }
                             }
                             code.spec { (text::shown(requirement.spec.written())) }
@@ -153,6 +163,24 @@ pub(super) fn requirements(
                 }
             }
         }
+    }
+}
+
+/// Where a package comes from that is not in the registry. `core` is the core library of class packages, if it is missing.
+fn where_missing(
+    record: &IndexRecord,
+    package: &PackageName,
+    core: Option<&PackageName>,
+) -> &'static str {
+    let is_of_host = if record.ecosystem == CLASS_PACKAGES {
+        Some(package) == core
+    } else {
+        package.as_str() == ANSIBLE_CORE
+    };
+    if is_of_host {
+        "supplied by the host"
+    } else {
+        "not in this registry"
     }
 }
 

@@ -12,6 +12,7 @@ use crate::http::search_words::search_words;
 use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::PackageSummary;
+use crate::store::collections::Content;
 use crate::store::packages::{MAX_WORDS, PackageRow, Places, Search};
 
 /// The limit of packages on a page.
@@ -94,6 +95,14 @@ fn result(
     };
     let classes: Vec<&ClassName> = summary.classes.iter().filter(is_match).collect();
     let interfaces: Vec<&ClassName> = summary.interfaces.iter().filter(is_match).collect();
+    let is_content = |content: &&Content| {
+        let (found, of) = (content.name.to_lowercase(), name.as_str().to_lowercase());
+        words.iter().any(|word| {
+            let word = word.to_lowercase();
+            found.contains(&word) && !of.contains(&word)
+        })
+    };
+    let contents: Vec<&Content> = summary.contents.iter().filter(is_content).collect();
     html! {
         li {
             h2 {
@@ -123,6 +132,16 @@ fn result(
                     @if interfaces.len() > MAX_MATCHES { " and " (interfaces.len() - MAX_MATCHES) " more" }
                 }
             }
+            @if !contents.is_empty() {
+                p.quiet {
+                    "Has "
+                    @for (at, content) in contents.iter().take(MAX_MATCHES).enumerate() {
+                        @if at > 0 { ", " }
+                        a.name href={ "classes/" (content.class) } { (layout::name(&content.name)) }
+                    }
+                    @if contents.len() > MAX_MATCHES { " and " (contents.len() - MAX_MATCHES) " more" }
+                }
+            }
             @if !summary.tags.is_empty() {
                 div.tags {
                     span.hidden { "Tags:" }
@@ -147,7 +166,7 @@ fn nothing(query: &str, marker: &str) -> Markup {
         @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
         @else {
             p.lead { "Nothing was found." }
-            p { "The search finds packages whose names, titles, descriptions, tags, authors, classes and interfaces contain all of the words. Put a phrase in double quotes. " a href="packages" { "All packages" } }
+            p { "The search finds packages whose names, titles, descriptions, tags, authors, classes, interfaces, modules, plug-ins and roles contain all of the words. Put a phrase in double quotes. " a href="packages" { "All packages" } }
         }
     }
 }

@@ -33,12 +33,14 @@ pub(super) fn show(service: &Service, _: &Request) -> Result<Response, Problem> 
         has_search: true,
         content: html! {
             section.hero {
-                h1 { "Find class packages" }
+                h1 { "Find packages" }
                 p.lead {
                     @if packages == 0 { "This registry has no packages yet." }
                     @else {
-                        (text::count(packages, "package", "packages")) " with "
-                        (text::count(classes, "class", "classes")) "."
+                        (text::count(packages, "package", "packages"))
+                        // Those of collections are not counted.
+                        @if classes > 0 { " with " (text::count(classes, "class", "classes")) }
+                        "."
                     }
                 }
                 (layout::search("", "", "main-search"))

@@ -36,6 +36,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let newest = package::best(&view.versions).filter(|best| best.record.version != record.version);
     // Which classes of others extend these is on the page of the package.
     let classes = classes::section(service, ROOT, record, &Extenders::default())?;
+    let core = registry.missing_core_library();
     let is_here = |package: &PackageName| state.package(package).is_some();
     let title = text::title(&contents.title, &name);
     let description = &contents.description;
@@ -63,7 +64,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
             div.columns {
                 aside aria-label="About the version" { (release::about(ROOT, &view, record, &contents)) }
                 div.main {
-                    (release::requirements(ROOT, record, &is_here))
+                    (release::requirements(ROOT, record, &is_here, core))
                     (classes)
                     (classes::interfaces(ROOT, record))
                     (release::texts(&contents))

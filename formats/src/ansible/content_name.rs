@@ -1,0 +1,103 @@
+//! Names the parts of a collection as its users call them.
+
+use std::fmt;
+
+/// A part of a collection that users call by a name: a plug-in, a role or a playbook.
+///
+/// ```
+/// use pkgres_formats::ansible::ContentName;
+///
+/// let page = ContentName::of_class("acme.web", "acme.web.plugins.modules.page").expect("a module");
+/// assert_eq!(page.to_string(), "acme.web.page");
+/// assert_eq!(page.kind(), "Module");
+/// assert_eq!(ContentName::of_class("acme.web", "acme.web.plugins.modules.page.main"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentName<'class> {
+    collection: &'class str,
+    /// The folder with it, such as `modules`, `lookup` or `roles`.
+    pub folder: &'class str,
+    /// The name without that of the collection.
+    pub name: &'class str,
+}
+
+impl<'class> ContentName<'class> {
+    /// The part that a class of a collection is; `None` for names in modules, folders, and files in folders of plug-ins.
+    pub fn of_class(collection: &'class str, class: &'class str) -> Option<Self> {
+        let path = class.strip_prefix(collection)?.strip_prefix('.')?;
+        let mut parts = path.split('.');
+        let mut folder = parts.next()?;
+        match folder {
+            "plugins" => folder = parts.next()?,
+            "roles" | "playbooks" => {}
+            _ => return None,
+        }
+        let name = parts.next().filter(|name| *name != "*")?;
+        let is_whole = parts.next().is_none();
+        is_whole.then_some(Self {
+            collection,
+            folder,
+            name,
+        })
+    }
+
+    /// What it is, in words.
+    pub fn kind(&self) -> String {
+        match self.folder {
+            "modules" => "Module".to_owned(),
+            "module_utils" => "Module utility".to_owned(),
+            "doc_fragments" => "Documentation fragment".to_owned(),
+            "roles" => "Role".to_owned(),
+            "playbooks" => "Playbook".to_owned(),
+            other => {
+                let words = other.replace('_', " ");
+                let (first, rest) = words.split_at(words.len().min(1));
+                format!("{}{rest} plug-in", first.to_ascii_uppercase())
+            }
+        }
+    }
+
+    /// Whether playbooks and roles call it by its name.
+    pub fn is_callable(&self) -> bool {
+        !matches!(
+            self.folder,
+            "module_utils" | "doc_fragments" | "plugin_utils"
+        )
+    }
+}
+
+impl fmt::Display for ContentName<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.collection, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ContentName;
+
+    #[test]
+    fn plugins_roles_and_playbooks_have_names() {
+        for (class, expected) in [
+            ("a.b.plugins.modules.page", Some("Module a.b.page")),
+            ("a.b.plugins.lookup.dig", Some("Lookup plug-in a.b.dig")),
+            (
+                "a.b.plugins.module_utils.common",
+                Some("Module utility a.b.common"),
+            ),
+            ("a.b.roles.web-server", Some("Role a.b.web-server")),
+            ("a.b.playbooks.site", Some("Playbook a.b.site")),
+            ("a.b.plugins.modules.page.main", None),
+            ("a.b.plugins.modules.*", None),
+            ("a.b.plugins.modules", None),
+            ("a.b.plugins", None),
+            ("a.b.docs.x", None),
+            ("a.bc.roles.x", None),
+            ("a.b", None),
+        ] {
+            let found = ContentName::of_class("a.b", class);
+            let shown = found.map(|found| format!("{} {found}", found.kind()));
+            assert_eq!(shown.as_deref(), expected, "{class}");
+        }
+    }
+}

@@ -329,6 +329,31 @@ fn classes_that_the_engine_supplies_are_built_in() {
 }
 
 #[test]
+fn a_slash_too_many_leads_to_the_page() {
+    let served = ordinary();
+    for (path, to) in [
+        ("/packages/", "../packages"),
+        ("/packages/?q=a+b%26&other=1", "../packages?q=a+b%26"),
+        ("/packages/b.Db/", "../b.Db"),
+        ("/packages/b.Db/1.1.0/", "../1.1.0"),
+        ("/classes/b.Db/", "../b.Db"),
+        ("/interfaces/b.Db/", "../b.Db"),
+        ("/classes/%2F%0D%0Ax/", "../%2F%0D%0Ax"),
+    ] {
+        let answer = served.ask("GET", path, &[BROWSER], b"");
+        assert_eq!(answer.status, 308, "{path}: {answer:?}");
+        assert_eq!(answer.header("location"), to, "{path}");
+        assert!(answer.body.is_empty(), "{path}");
+    }
+    page(&served, "/packages//", 404);
+    page(&served, "/packages/b.Db//", 404);
+    // Parameters that others add to links are ignored; those of the page count.
+    let text = page(&served, "/packages?utm_source=mail&q=web", 200);
+    assert!(text.contains("a.Web") && !text.contains("b.Db"), "{text}");
+    page(&served, "/packages/b.Db?fbclid=1", 200);
+}
+
+#[test]
 fn every_link_on_a_page_leads_somewhere() {
     let served = described();
     let manifest = b"Format: 1.4\nType: Library\nFullName: org.acme.App\nVersion: 1.0.0\n\
@@ -480,6 +505,7 @@ fn markup_in_texts_is_shown_as_text() {
         "/classes/a.Web",
         "/packages?q=%3Cscript%3Ealert(1)%3C/script%3E%22%20onfocus%3D%22x",
         "/packages?marker=%22%3E%3Cscript%3E",
+        "/packages?%3Cscript%3E=1",
     ] {
         let text = page_of_hostile(&served, path, 200);
         assert!(!text.contains('\u{202e}'), "{path}");
@@ -494,11 +520,7 @@ fn markup_in_texts_is_shown_as_text() {
         text.contains("&lt;script&gt;\\u{202e}&lt;/script&gt;"),
         "{text}"
     );
-    for path in [
-        "/packages/%3Cscript%3E",
-        "/classes/%22%3E%3Cscript%3E",
-        "/packages?%3Cscript%3E=1",
-    ] {
+    for path in ["/packages/%3Cscript%3E", "/classes/%22%3E%3Cscript%3E"] {
         page_of_hostile(&served, path, 400);
     }
     page_of_hostile(&served, "/%3Cscript%3E/%22onerror=", 404);

@@ -118,7 +118,12 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
         let marker = last.to_string().replace('+', "%2B");
         format!("{}&marker={marker}", link(offset.saturating_add(limit)))
     });
-    let previous = (offset > 0).then(|| offset.saturating_sub(limit));
+    // Behind the last page, that is the previous one.
+    let previous = (offset > 0).then(|| {
+        offset
+            .min(count.div_ceil(limit) * limit)
+            .saturating_sub(limit)
+    });
     Ok(with_links(Response::json(&json!({
         "meta": { "count": count },
         "links": {

@@ -209,6 +209,7 @@ fn success(handler: &Handler, status: u16, content: AnswerBody) -> Value {
     let extra: &[&str] = match status {
         201 if handler.method == Method::POST => &["Location"],
         206 => &["Content-Range"],
+        308 => &["Location"],
         _ => &[],
     };
     let mut response = json!({ "description": description, "headers": headers(extra) });

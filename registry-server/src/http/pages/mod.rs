@@ -21,6 +21,7 @@ mod members;
 mod package;
 mod release;
 mod search;
+mod slash;
 mod start;
 mod text;
 mod version;
@@ -35,42 +36,49 @@ use super::route::{self, Access, GET, Handler, Route, RouteMatch, Surface};
 use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 
+/// The handler that those of pages are declared from. Parameters of others are ignored: they are added to links that people
+/// pass on.
+const PAGE: Handler = Handler {
+    media_type: HTML,
+    has_open_query: true,
+    ..GET
+};
+
+/// The parameters of a search.
+const SEARCH: [&str; 2] = ["q", "marker"];
+
 /// The routes of pages, which `v1/openapi.json` describes beside the routes of the surfaces.
 pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "",
         handlers: &[Handler {
             summary: "The start page",
-            media_type: HTML,
             run: start::show,
-            ..GET
+            ..PAGE
         }],
     },
     Route {
         path: "packages",
         handlers: &[Handler {
             summary: "The page of search results",
-            query: &["q", "marker"],
-            media_type: HTML,
+            query: &SEARCH,
             run: search::show,
-            ..GET
+            ..PAGE
         }],
     },
     Route {
         path: "packages/{name}",
         handlers: &[Handler {
             summary: "The page of a package",
-            media_type: HTML,
             run: package::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchPackage],
-            ..GET
+            ..PAGE
         }],
     },
     Route {
         path: "packages/{name}/{version}",
         handlers: &[Handler {
             summary: "The page of a version",
-            media_type: HTML,
             run: version::show,
             problems: &[
                 ProblemCode::NameInvalid,
@@ -78,28 +86,50 @@ pub(super) const ROUTES: &[Route] = &[
                 ProblemCode::NoSuchPackage,
                 ProblemCode::NoSuchVersion,
             ],
-            ..GET
+            ..PAGE
         }],
     },
     Route {
         path: "classes/{class}",
         handlers: &[Handler {
             summary: "The page of a class, or of a part of a collection",
-            media_type: HTML,
             run: class::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchClass],
-            ..GET
+            ..PAGE
         }],
     },
     Route {
         path: "interfaces/{interface}",
         handlers: &[Handler {
             summary: "The page of an interface",
-            media_type: HTML,
             run: interface::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchInterface],
-            ..GET
+            ..PAGE
         }],
+    },
+    Route {
+        path: "packages/",
+        handlers: &[Handler {
+            query: &SEARCH,
+            run: slash::search,
+            ..slash::MOVED
+        }],
+    },
+    Route {
+        path: "packages/{name}/",
+        handlers: &[slash::MOVED],
+    },
+    Route {
+        path: "packages/{name}/{version}/",
+        handlers: &[slash::MOVED],
+    },
+    Route {
+        path: "classes/{class}/",
+        handlers: &[slash::MOVED],
+    },
+    Route {
+        path: "interfaces/{interface}/",
+        handlers: &[slash::MOVED],
     },
     Route {
         path: "style.css",
@@ -228,6 +258,8 @@ mod tests {
             ("", Some((true, true)), None),
             ("packages", Some((true, true)), Some((false, true))),
             ("packages/a.B", Some((true, true)), Some((false, true))),
+            ("packages/a.B/", Some((true, true)), Some((false, true))),
+            ("packages//", Some((true, false)), Some((false, false))),
             ("packages/a.B/1", Some((true, true)), Some((false, true))),
             (
                 "packages/a.B/1/c",

@@ -177,6 +177,11 @@ fn versions_come_in_pages_in_their_order() {
         (&beyond["data"], &beyond["links"]["next"]),
         (&json!([]), &json!(null))
     );
+    // From behind the end, a client finds back.
+    assert_eq!(
+        beyond["links"]["previous"],
+        format!("{base}?limit=3&offset=3")
+    );
     for bad in ["limit=0", "limit=1001", "limit=x", "offset=-1"] {
         let answer = served.get(&format!("{base}?{bad}"));
         assert_eq!(answer.code(), "pkgres.query_invalid", "{bad}");

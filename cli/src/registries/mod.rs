@@ -97,8 +97,15 @@ fn without_remote(wanted: Option<&str>) -> Diagnostic {
         None => (NETWORK_HINT.to_owned(), CONFIGURE_HINT.to_owned()),
     };
     let finding = Diagnostic::error(Code::Usage, "no registry on the network is configured");
-    finding.hint(first).hint(second)
+    let finding = finding.hint(first).hint(second);
+    match logged_in() {
+        Some(_) => finding,
+        None => finding.hint(SERVE_HINT),
+    }
 }
+
+/// How a registry is started.
+const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on this machine, which `--registry http://127.0.0.1:8642` names";
 
 /// How a registry is configured for good.
 pub(crate) const CONFIGURE_HINT: &str =

@@ -21,6 +21,8 @@ pub(crate) struct BrokenCollections {
     pub(crate) broken: usize,
     /// Those in which it lacks a whole module.
     pub(crate) without_module: usize,
+    /// The collection and its version, and the dependency and the version that lacks something.
+    pub(crate) broken_pairs: BTreeSet<[String; 4]>,
     rows: Vec<Row>,
 }
 
@@ -30,6 +32,8 @@ struct Row {
     collection: String,
     /// Ascending.
     versions: Vec<String>,
+    /// The position of the last one among all releases of the collection.
+    position: usize,
     problem: Problem,
 }
 
@@ -59,15 +63,19 @@ impl BrokenCollections {
             pairs: 0,
             broken: 0,
             without_module: 0,
+            broken_pairs: BTreeSet::new(),
             rows: Vec::new(),
         };
         let modules = modules(&all);
-        for record in by_name.values().flatten() {
+        let positioned = by_name
+            .values()
+            .flat_map(|releases| releases.iter().enumerate());
+        for (position, record) in positioned {
             for requirement in &record.requirements {
                 if requirement.package.as_str() != ANSIBLE_CORE {
                     let of_dependency = by_name.get(&requirement.package);
                     let of_dependency = of_dependency.map_or(&[][..], Vec::as_slice);
-                    found.compare(record, requirement, of_dependency, &modules);
+                    found.compare((position, record), requirement, of_dependency, &modules);
                 }
             }
         }
@@ -80,7 +88,7 @@ impl BrokenCollections {
     /// Compares a release with those that one of its requirements allows.
     fn compare(
         &mut self,
-        record: &IndexRecord,
+        (position, record): (usize, &IndexRecord),
         requirement: &Requirement,
         releases: &[&IndexRecord],
         modules: &BTreeSet<ClassName>,
@@ -101,6 +109,15 @@ impl BrokenCollections {
             fits.push((&release.version, lacked.is_empty()));
             if !lacked.is_empty() {
                 self.broken += 1;
+                self.broken_pairs.insert(
+                    [
+                        record.name.as_str(),
+                        &record.version.to_string(),
+                        release.name.as_str(),
+                        &release.version.to_string(),
+                    ]
+                    .map(str::to_owned),
+                );
                 let is_module = |class: &&ClassName| {
                     modules.contains(*class) || !exports_module_of(release, class)
                 };
@@ -126,14 +143,25 @@ impl BrokenCollections {
         let mut same = self.rows.iter_mut().rev();
         let last = same.find(|row| row.collection == collection && row.dependency == dependency);
         match last {
-            Some(last) if last.problem == problem => last.versions.push(version),
+            Some(last) if last.problem == problem && last.position + 1 == position => {
+                last.versions.push(version);
+                last.position = position;
+            }
             _ => self.rows.push(Row {
                 dependency,
                 collection,
                 versions: vec![version],
+                position,
                 problem,
             }),
         }
+    }
+
+    /// How many collections the page names, each with every dependency once.
+    pub(crate) fn named(&self) -> usize {
+        let rows = self.rows.iter();
+        let named: BTreeSet<_> = rows.map(|row| (&row.dependency, &row.collection)).collect();
+        named.len()
     }
 
     /// A table for each dependency.

@@ -1,20 +1,26 @@
 """Runs what docs/broken-ranges.md says about Ansible collections, with the published files.
 
-    python3 execute.py PAGE WORK_FOLDER [PAIRS]
+    python3 execute.py SAMPLE WORK_FOLDER
+    python3 execute.py SAMPLE WORK_FOLDER PAGE [PAIRS]
 
 needs ansible-core in the same environment, and PyPI, whose `ansible` wheels have the collections. Of each wheel, only
-the collections that are needed are fetched. PAIRS pairs (50) of a release and a version that its range allows, spread
-over the rows of the page, are laid out as a tree of collections, and every module of the release is imported:
+the collections that are needed are fetched, once. A pair is a release and a version that its range allows and that
+lacks something. Both are laid out as a tree of collections, and every module of the release is imported:
 
-- with a version that lacks something, an import has to fail for something of the dependency. If it is in a `try`, the
+- with the version that lacks something, an import has to fail for something of the dependency. If it is in a `try`, the
   module is imported nevertheless; then what the page names must not be there;
 - with the newest version in the range that the page calls correct, none may.
+
+The first form runs the pairs in SAMPLE again. The second one chooses PAIRS pairs (60), spread over the rows of the page,
+runs them, and writes SAMPLE, whose figures the page states.
 """
 
+import functools
 import io
 import json
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -23,6 +29,7 @@ import zipfile
 import zlib
 
 from ansible.galaxy.dependency_resolution.versioning import meets_requirements
+from ansible.release import __version__ as ansible_version
 from ansible.utils.version import SemanticVersion
 
 INDEX = "https://pypi.org/simple/ansible/"
@@ -48,6 +55,11 @@ def request(url, first=None, last=None):
         headers["Range"] = f"bytes={first}-{last}"
     with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=120) as answer:
         return answer.read()
+
+
+@functools.lru_cache
+def opened(url, size):
+    return Wheel(url, size)
 
 
 class Wheel:
@@ -152,52 +164,56 @@ def contents(folder, name, wheel, wanted):
     """The versions of the collections that are wanted in a wheel."""
     known = folder / f"{name}.json"
     if not known.exists():
-        opened = Wheel(wheel["url"], wheel["size"])
+        archive = opened(wheel["url"], wheel["size"])
         manifest = re.compile(r"ansible_collections/(\w+)/(\w+)/MANIFEST\.json")
-        entries = [one for one in opened.entries if manifest.fullmatch(one.filename)]
+        entries = [one for one in archive.entries if manifest.fullmatch(one.filename)]
         entries = [one for one in entries if ".".join(manifest.fullmatch(one.filename).groups()) in wanted]
         versions = {}
-        for _, text in opened.read(entries):
+        for _, text in archive.read(entries):
             about = json.loads(text)["collection_info"]
             versions[f"{about['namespace']}.{about['name']}"] = about["version"]
         known.write_text(json.dumps(versions))
     return json.loads(known.read_text())
 
 
-def lay_out(folder, tree, sources, name, version):
+def lay_out(folder, tree, wheel, name, version):
     """A release as a folder of a tree."""
     release = folder / "releases" / f"{name}-{version}"
     if not release.exists():
-        wheel = sources[name, version]
-        opened = Wheel(wheel["url"], wheel["size"])
+        archive = opened(wheel["url"], wheel["size"])
         prefix = f"ansible_collections/{name.replace('.', '/')}/"
         entries = [
-            one for one in opened.entries if one.filename.startswith(prefix) and one.filename.endswith((".py", ".yml"))
+            one for one in archive.entries if one.filename.startswith(prefix) and one.filename.endswith((".py", ".yml"))
         ]
-        for path, text in opened.read(entries):
-            target = release / path[len(prefix) :]
+        partial = folder / "partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        for path, text in archive.read(entries):
+            target = partial / path[len(prefix) :]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(text)
+        release.parent.mkdir(parents=True, exist_ok=True)
+        partial.rename(release)
     place = tree / "ansible_collections" / name.replace(".", "/")
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
-    place.symlink_to(release)
+    place.symlink_to(release.resolve())
     return release
 
 
-def failed_imports(folder, sources, root, dependency):
-    """What of a dependency the modules of a release do not find."""
+def failed_imports(folder, pair, version):
+    """What of a version of the dependency the modules of the release do not find."""
     tree = folder / "tree"
-    release = lay_out(folder, tree, sources, *root)
-    lay_out(folder, tree, sources, *dependency)
+    name, dependency, wheels = pair["collection"], pair["dependency"], pair["wheels"]
+    release = lay_out(folder, tree, wheels[f"{name} {pair['version']}"], name, pair["version"])
+    lay_out(folder, tree, wheels[f"{dependency} {version}"], dependency, version)
     modules = sorted(release.glob("plugins/**/*.py"))
     names = [
-        ".".join(("ansible_collections", root[0], *path.relative_to(release).with_suffix("").parts))
+        ".".join(("ansible_collections", name, *path.relative_to(release).with_suffix("").parts))
         for path in modules
         if path.name != "__init__.py"
     ]
     failed = not_imported(tree, names)
-    prefix = f"ansible_collections.{dependency[0]}."
+    prefix = f"ansible_collections.{dependency}."
     return {name: error for name, error in failed.items() if prefix in error}
 
 
@@ -225,50 +241,70 @@ def not_imported(tree, names):
     return json.loads(run.stdout.strip().splitlines()[-1])
 
 
-def main():
-    page, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    pairs = int(sys.argv[3]) if len(sys.argv) > 3 else 50
-    folder.mkdir(parents=True, exist_ok=True)
+def chosen(page, folder, count):
+    """Pairs of the page: those with the newest version that a range allows first, then older ones that lack something."""
     table = list(rows(page))
     wanted = {name for row in table for name in row[:2]}
     sources, versions = {}, {}
     for name, wheel in sorted(wheels(folder).items()):
         for collection, version in contents(folder, name, wheel, wanted).items():
-            sources.setdefault((collection, version), wheel)
+            sources.setdefault(f"{collection} {version}", wheel)
             versions.setdefault(collection, set()).add(version)
-    executed = guarded = wrong = missing = 0
-    # The newest version that a range allows first, then older ones that lack something.
-    rounds = [(row, root, depth) for depth in range(4) for row in table for root in row[2]]
+    pairs = []
+    rounds = [(row, root, depth) for depth in range(4) for row in table for root in dict.fromkeys(row[2])]
     for (dependency, collection, _, allowed, lacked, right), root, depth in rounds:
-        if executed == pairs:
-            break
-        if (collection, root) not in sources:
-            missing += 1
+        if len(pairs) == count or f"{collection} {root}" not in sources:
             continue
         in_range = [one for one in versions[dependency] if meets_requirements(one, allowed)]
         in_range.sort(key=SemanticVersion, reverse=True)
         fitting = [one for one in in_range if right != "none" and meets_requirements(one, right)]
         lacking = [one for one in in_range if one not in fitting]
-        if depth >= len(lacking):
-            continue
-        executed += 1
-        failed = failed_imports(folder, sources, (collection, root), (dependency, lacking[depth]))
+        if depth < len(lacking):
+            pair = {"collection": collection, "version": root, "dependency": dependency, "lacking": lacking[depth]}
+            pair["fitting"] = fitting[0] if fitting else None
+            pair["lacked"] = lacked
+            used = [f"{collection} {root}", *(f"{dependency} {one}" for one in (lacking[depth], *fitting[:1]))]
+            pair["wheels"] = {release: sources[release] for release in used}
+            pairs.append(pair)
+    return pairs
+
+
+def verdict(folder, pair):
+    """What happens with the version that lacks something: `fails` or `guarded`. `None` if it is not as the page says."""
+    shown = f"{pair['collection']} {pair['version']} with {pair['dependency']} {pair['lacking']}"
+    failed = failed_imports(folder, pair, pair["lacking"])
+    if failed:
+        result = "fails"
+        print(f"{shown}: {len(failed)} modules fail, the first: {next(iter(failed.values()))}", flush=True)
+    elif not any(is_defined(folder, pair["dependency"], name) for name in pair["lacked"]):
+        result = "guarded"
+        print(f"{shown}: imports are guarded, and {pair['lacked'][0]} is not there", flush=True)
+    else:
+        result = None
+        print(f"{shown}: NOTHING FAILS", flush=True)
+    if pair["fitting"]:
+        failed = failed_imports(folder, pair, pair["fitting"])
         if failed:
-            verdict = f"failed imports: {len(failed)}, the first: {next(iter(failed.values()))}"
-        elif not any(is_defined(folder, dependency, name) for name in lacked):
-            guarded += 1
-            verdict = f"imports are guarded, and {lacked[0]} is not there"
-        else:
-            wrong += 1
-            verdict = "NOTHING FAILS"
-        if fitting and depth == 0:
-            failed = failed_imports(folder, sources, (collection, root), (dependency, fitting[0]))
-            wrong += bool(failed)
-            verdict += f"; with {fitting[0]}: {'FAILS ' + repr(failed) if failed else 'all found'}"
-        print(f"{collection} {root} with {dependency} {lacking[depth]}: {verdict}", flush=True)
-    print(f"{executed} pairs executed, {guarded} with guarded imports; {wrong} are not as the page says")
-    print(f"{missing} releases are in no wheel")
-    sys.exit(bool(wrong) or executed < pairs)
+            result = None
+            print(f"{shown}, but with {pair['fitting']}: {failed}", flush=True)
+    return result
+
+
+def main():
+    sample, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) > 3:
+        count = int(sys.argv[4]) if len(sys.argv) > 4 else 60
+        pairs = chosen(pathlib.Path(sys.argv[3]), folder, count)
+        results = [verdict(folder, pair) for pair in pairs]
+        wrong = results.count(None) + count - len(pairs)
+        lines = [json.dumps(pair | {"result": result}) for pair, result in zip(pairs, results)]
+        sample.write_text("".join(line + "\n" for line in lines))
+    else:
+        pairs = [json.loads(line) for line in sample.read_text().splitlines()]
+        wrong = sum(verdict(folder, pair) != pair["result"] for pair in pairs)
+    print(f"ansible-core {ansible_version}: {len(pairs)} pairs were executed, {wrong} are not as the page says")
+    sys.exit(bool(wrong))
 
 
 main()

@@ -11,17 +11,62 @@
     reason = "a page that is half written is written again"
 )]
 
+mod cases;
 mod collections;
 mod models;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use collections::BrokenCollections;
 use models::BrokenModels;
+use serde_json::Value;
 
 /// The page, with `{…}` where tables and figures go.
 const TEMPLATE: &str = include_str!("page.md");
+
+/// The pairs that `execute.py` ran, which `.ci/run` runs again.
+const SAMPLE: &str = include_str!("sample.jsonl");
+
+/// The version of ansible-core that ran them, of which `.ci/run` installs a patch release.
+const ANSIBLE_CORE: &str = "2.19";
+
+/// How many pairs of the page were executed.
+struct Sample {
+    pairs: usize,
+    /// Those in which an import failed.
+    failing: usize,
+}
+
+impl Sample {
+    /// Checks that the pairs are broken ones, and counts them.
+    fn read(collections: &BrokenCollections) -> Self {
+        let lines = SAMPLE.lines().map(serde_json::from_str);
+        let lines: Result<Vec<Value>, _> = lines.collect();
+        let lines = lines.expect("the lines are JSON");
+        for line in &lines {
+            let pair = ["collection", "version", "dependency", "lacking"];
+            let pair = pair.map(|key| line[key].as_str().expect("a text").to_owned());
+            assert!(collections.broken_pairs.contains(&pair), "{pair:?}");
+        }
+        let has = |result: &str| lines.iter().filter(|line| line["result"] == result).count();
+        assert_eq!(has("fails") + has("guarded"), lines.len());
+        let rows: BTreeSet<_> = lines
+            .iter()
+            .map(|line| (line["dependency"].as_str(), line["collection"].as_str()))
+            .collect();
+        assert_eq!(
+            rows.len(),
+            collections.named(),
+            "a collection of the page is not in the sample"
+        );
+        Self {
+            pairs: lines.len(),
+            failing: has("fails"),
+        }
+    }
+}
 
 #[test]
 fn the_page_is_what_the_corpora_say() {
@@ -30,6 +75,7 @@ fn the_page_is_what_the_corpora_say() {
     else {
         return;
     };
+    let sample = Sample::read(&collections);
     let mut page = TEMPLATE.to_owned();
     for (place, content) in [
         ("{collection_releases}", grouped(collections.releases)),
@@ -41,6 +87,13 @@ fn the_page_is_what_the_corpora_say() {
             rounded(collections.pairs, collections.broken).to_string(),
         ),
         ("{collection_tables}", collections.tables()),
+        ("{executed_pairs}", sample.pairs.to_string()),
+        ("{executed_failing}", sample.failing.to_string()),
+        (
+            "{executed_guarded}",
+            (sample.pairs - sample.failing).to_string(),
+        ),
+        ("{ansible_core}", ANSIBLE_CORE.to_owned()),
         ("{model_releases}", grouped(models.releases)),
         ("{model_pairs}", grouped(models.pairs)),
         ("{model_broken}", grouped(models.broken)),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 use pkgres_tests::opcua::{lines, read, record_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::span;
 
@@ -25,15 +25,21 @@ struct Row {
     model: String,
     /// Ascending.
     versions: Vec<String>,
+    /// The position of the last one among all releases of the model.
+    position: usize,
     problem: Problem,
 }
 
 #[derive(PartialEq, Eq)]
 struct Problem {
     required: String,
+    /// The minimum that is stated.
+    stated: String,
     /// The releases that lack a type, ascending.
     lacking: Vec<String>,
     types: Vec<String>,
+    /// The oldest allowed release that, as a minimum, allows only releases with all types.
+    right: Option<String>,
 }
 
 impl BrokenModels {
@@ -60,9 +66,14 @@ impl BrokenModels {
             requirements: 0,
             rows: Vec::new(),
         };
-        let names = browse_names(&lines);
-        for record in by_name.values().flatten() {
-            found.compare(record, &by_name, &names);
+        let about = About {
+            names: browse_names(&lines),
+            minimums: minimums(&lines, &records),
+        };
+        for releases in by_name.values() {
+            for (position, record) in releases.iter().enumerate() {
+                found.compare((position, record), &by_name, &about);
+            }
         }
         Some(found)
     }
@@ -70,9 +81,9 @@ impl BrokenModels {
     /// Compares a release with those that its requirements allow.
     fn compare(
         &mut self,
-        record: &IndexRecord,
+        (position, record): (usize, &IndexRecord),
         by_name: &BTreeMap<&PackageName, Vec<&IndexRecord>>,
-        names: &BrowseNames,
+        about: &About,
     ) {
         for requirement in &record.requirements {
             let package = &requirement.package;
@@ -83,14 +94,17 @@ impl BrokenModels {
                 .collect();
             let mut lacking = Vec::new();
             let mut types = BTreeSet::new();
+            let mut allowed: Vec<(&IndexRecord, bool)> = Vec::new();
             for release in by_name.get(package).into_iter().flatten() {
                 if !requirement.spec.matches(&release.version) {
                     continue;
                 }
                 self.pairs += 1;
                 let lacked = extended.iter().filter(|class| !release.exports(class));
-                let lacked: Vec<String> =
-                    lacked.map(|class| shown(package, class, names)).collect();
+                let lacked: Vec<String> = lacked
+                    .map(|class| shown(package, class, &about.names))
+                    .collect();
+                allowed.push((release, lacked.is_empty()));
                 if !lacked.is_empty() {
                     self.broken += 1;
                     lacking.push(release.version.to_string());
@@ -101,19 +115,32 @@ impl BrokenModels {
                 continue;
             }
             self.requirements += 1;
+            // A minimum is not the same as a place in the order: releases of one date are allowed together.
+            let is_right = |minimum: &&IndexRecord| {
+                let spec = &about.minimums[&(minimum.name.clone(), minimum.version.to_string())];
+                let mut now = (allowed.iter()).filter(|(one, _)| spec.matches(&one.version));
+                now.all(|(_, has_all)| *has_all)
+            };
+            let right = allowed.iter().map(|(one, _)| *one).find(is_right);
             let problem = Problem {
                 required: package.to_string(),
+                stated: requirement.spec.written().to_owned(),
                 lacking,
                 types: types.into_iter().collect(),
+                right: right.map(|release| release.version.to_string()),
             };
             let (model, version) = (record.name.to_string(), record.version.to_string());
-            match self.rows.last_mut() {
-                Some(last) if last.model == model && last.problem == problem => {
+            let mut same = self.rows.iter_mut().rev();
+            let last = same.find(|row| row.model == model && row.problem == problem);
+            match last {
+                Some(last) if last.position + 1 == position => {
                     last.versions.push(version);
+                    last.position = position;
                 }
                 _ => self.rows.push(Row {
                     model,
                     versions: vec![version],
+                    position,
                     problem,
                 }),
             }
@@ -122,13 +149,15 @@ impl BrokenModels {
 
     pub(crate) fn table(&self) -> String {
         let mut text =
-            "| model | requires | releases that lack a type | missing types |\n|---|---|---|---|\n"
+            "| model | requires | releases that lack a type | missing types | correct minimum |\n|---|---|---|---|---|\n"
                 .to_owned();
         for row in &self.rows {
             let Problem {
                 required,
+                stated,
                 lacking,
                 types,
+                right,
             } = &row.problem;
             let types = match types.as_slice() {
                 [one, two, _, ..] => format!("{one}, {two} and {} more", types.len() - 2),
@@ -136,9 +165,10 @@ impl BrokenModels {
             };
             let (model, versions) = (&row.model, span(&row.versions));
             let lacking = lacking.join(", ");
+            let right = right.as_deref().unwrap_or("none");
             writeln!(
                 text,
-                "| `{model}` {versions} | `{required}` | {lacking} | {types} |"
+                "| `{model}` {versions} | `{required}` {stated} | {lacking} | {types} | {right} |"
             )
             .expect("a text can be written");
         }
@@ -152,6 +182,29 @@ fn is_of(class: &ClassName, package: &PackageName) -> bool {
         .as_str()
         .strip_prefix(package.as_str())
         .is_some_and(|rest| rest.starts_with(';'))
+}
+
+/// What is known about models beside their records.
+struct About {
+    names: BrowseNames,
+    /// What a requirement allows that names a release as its minimum.
+    minimums: BTreeMap<(PackageName, String), Spec>,
+}
+
+/// The requirements that name each of these releases, as a file writes them.
+fn minimums(lines: &[&Value], records: &[IndexRecord]) -> BTreeMap<(PackageName, String), Spec> {
+    let releases = lines.iter().zip(records);
+    let minimums = releases.map(|(line, record)| {
+        let names = ["uri", "version", "model_version", "published"];
+        let required: Vec<&Value> = names.iter().map(|name| &line[name]).collect();
+        let requiring = json!({
+            "ecosystem": "opcua", "name": "urn:requiring", "version": "1@", "require": [required],
+        });
+        let requiring = read(&requiring.to_string());
+        let spec = requiring.requirements[0].spec.clone();
+        ((record.name.clone(), record.version.to_string()), spec)
+    });
+    minimums.collect()
 }
 
 /// The names of types, by model and identifier.

@@ -6,7 +6,10 @@ use super::hint::{Suggestion, has_placeholder};
 type Exceptions = &'static [(&'static str, &'static str)];
 
 /// Suggestions that are not run.
-const NOT_RUN: Exceptions = &[("pkgres login ", "reads a token")];
+const NOT_RUN: Exceptions = &[
+    ("pkgres login ", "reads a token"),
+    ("pkgres serve ", "runs until it is ended"),
+];
 
 /// Commands of documents that print other hints in a sandbox.
 pub(super) const NOT_REPLAYED: Exceptions = &[(

@@ -57,12 +57,19 @@ impl<'class> ContentName<'class> {
         }
     }
 
-    /// Whether playbooks and roles call it by its name.
+    /// Whether playbooks call it by its name. Those of filters and tests are not the names of their files.
     pub fn is_callable(&self) -> bool {
-        !matches!(
-            self.folder,
-            "module_utils" | "doc_fragments" | "plugin_utils"
-        )
+        const CALLABLE: [&str; 8] = [
+            "modules",
+            "action",
+            "lookup",
+            "become",
+            "connection",
+            "strategy",
+            "roles",
+            "playbooks",
+        ];
+        CALLABLE.contains(&self.folder)
     }
 }
 
@@ -98,6 +105,15 @@ mod tests {
             let found = ContentName::of_class("a.b", class);
             let shown = found.map(|found| format!("{} {found}", found.kind()));
             assert_eq!(shown.as_deref(), expected, "{class}");
+        }
+        for (class, is_callable) in [
+            ("a.b.plugins.modules.page", true),
+            ("a.b.roles.web", true),
+            ("a.b.plugins.filter.texts", false),
+            ("a.b.plugins.module_utils.common", false),
+        ] {
+            let found = ContentName::of_class("a.b", class).expect("a part");
+            assert_eq!(found.is_callable(), is_callable, "{class}");
         }
     }
 }

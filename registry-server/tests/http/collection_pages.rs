@@ -159,6 +159,34 @@ fn a_collection_shows_what_it_contains_and_how_to_require_it() {
 }
 
 #[test]
+fn a_long_list_of_modules_is_folded() {
+    let served = Served::new();
+    let mut artifact = ArtifactBuilder::new("acme.many", "1.0.0", &[]);
+    for number in 0..45 {
+        artifact.file(&format!("plugins/modules/m{number:02}.py"), b"");
+    }
+    publish(&served, "acme.many", "1.0.0", artifact);
+    let text = page(&served, "/packages/acme.many", 200);
+    assert!(
+        text.contains("Modules <span class=\"number\">46</span>"),
+        "{text}"
+    );
+    let (shown, folded) = text
+        .split_once("<summary>And 16 more</summary>")
+        .expect("a fold");
+    for (module, is_shown) in [
+        ("m00", true),
+        ("m29", true),
+        ("m30", false),
+        ("page", false),
+    ] {
+        let link = format!("classes/acme.many.plugins.modules.{module}\"");
+        assert_eq!(shown.contains(&link), is_shown, "{module}");
+        assert_eq!(folded.contains(&link), !is_shown, "{module}");
+    }
+}
+
+#[test]
 fn each_part_of_a_collection_has_a_page() {
     let served = collections();
     let zone = page(&served, "/classes/acme.net.plugins.modules.dns_zone", 200);

@@ -15,8 +15,8 @@ use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Bounds, PackageView};
 use crate::store::collections::contents_of;
 
-/// The limit of parts of one kind in the section.
-const MAX_OF_KIND: usize = 100;
+/// The most parts of one kind that are shown before a user asks for the rest: versions and readme come below them.
+const MAX_OF_KIND: usize = 30;
 
 /// The limit of references on the page of a part.
 const MAX_REFERENCES: usize = 100;
@@ -54,21 +54,24 @@ pub(super) fn section(root: &str, record: &IndexRecord) -> Markup {
             @else if kinds.is_empty() { p.quiet { "This release has only files that others import." } }
             @for ((_, kind), contents) in &kinds {
                 h3.inherited { (plural(kind, contents.len())) " " span.number { (contents.len()) } }
-                ul.rows.plain {
-                    @for (class, content) in contents.iter().take(MAX_OF_KIND) {
-                        li { a.name href={ (root) "classes/" (class) } { (text::shown(content.name)) } }
-                    }
-                }
+                (names(root, &contents[..contents.len().min(MAX_OF_KIND)]))
                 @if contents.len() > MAX_OF_KIND {
-                    details {
+                    details.more {
                         summary { "And " (contents.len() - MAX_OF_KIND) " more" }
-                        ul.rows.plain {
-                            @for (class, content) in contents.iter().skip(MAX_OF_KIND) {
-                                li { a.name href={ (root) "classes/" (class) } { (text::shown(content.name)) } }
-                            }
-                        }
+                        (names(root, &contents[MAX_OF_KIND..]))
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The names of parts with links to their pages.
+fn names(root: &str, contents: &[(&ClassName, ContentName<'_>)]) -> Markup {
+    html! {
+        ul.names {
+            @for (class, content) in contents {
+                li { a.name href={ (root) "classes/" (class) } { (text::shown(content.name)) } }
             }
         }
     }

@@ -44,8 +44,12 @@ struct Subject<'resolution> {
     package: Option<Release<'resolution>>,
     /// Its name.
     name: String,
-    /// The packages among several roots.
+    /// The packages and files among several roots.
     members: Vec<Release<'resolution>>,
+    /// The roots that are files, and have no version.
+    files: BTreeSet<&'resolution PackageName>,
+    /// Whether there is one root, which is the subject itself.
+    is_root: bool,
     /// Its own requirements: the requirements of the package, or of the object model.
     requires: Vec<&'resolution BoundRequirement>,
     /// The releases that the roots need, without the members.
@@ -64,13 +68,20 @@ impl<'resolution> Subject<'resolution> {
             .iter()
             .flat_map(|resolution| resolution.roots())
             .collect::<Vec<_>>();
+        let files = roots.iter().filter_map(|root| match &root.owner {
+            Owner::File { name } => Some(name),
+            Owner::Release { .. } | Owner::ObjectModel => None,
+        });
+        let files: BTreeSet<_> = files.collect();
         if let [root] = roots.as_slice()
-            && let Some(package) = root.owner.release()
+            && let Some((name, version)) = root.owner.release()
         {
             let subject = Self {
-                package: Some(package),
-                name: package.0.to_string(),
+                package: files.is_empty().then_some((name, version)),
+                name: name.to_string(),
                 members: Vec::new(),
+                files,
+                is_root: true,
                 requires: root.requires.iter().collect(),
                 packages: BTreeMap::new(),
                 edges: Vec::new(),
@@ -91,6 +102,8 @@ impl<'resolution> Subject<'resolution> {
             package: None,
             name: name.to_owned(),
             members: members.into_iter().collect(),
+            files,
+            is_root: false,
             requires: models.flat_map(|root| &root.requires).collect(),
             packages: BTreeMap::new(),
             edges: Vec::new(),
@@ -109,7 +122,7 @@ impl<'resolution> Subject<'resolution> {
                 }
             }
             let owners = resolution.owners().filter(|owner| match owner {
-                ResolvedOwner::Root(_) => self.package.is_none(),
+                ResolvedOwner::Root(_) => !self.is_root,
                 ResolvedOwner::Package(_) => true,
             });
             for owner in owners {
@@ -131,6 +144,50 @@ impl<'resolution> Subject<'resolution> {
         self
     }
 
+    /// Whether a root is a file, which has no version.
+    fn is_file(&self, (name, version): Release<'_>) -> bool {
+        self.files.contains(name) && *version == Version::ZERO
+    }
+
+    /// The identifier of a root or release in CycloneDX.
+    fn reference(&self, release: Release<'_>) -> String {
+        if self.is_file(release) {
+            return format!("{SUBJECT}/{}", release.0);
+        }
+        package_url(release.0, release.1)
+    }
+
+    fn references<'release>(
+        &self,
+        releases: impl Iterator<Item = Release<'release>>,
+    ) -> BTreeSet<String> {
+        releases.map(|release| self.reference(release)).collect()
+    }
+
+    /// The identifier of a root or release in SPDX.
+    fn spdx_id(&self, release: Release<'_>) -> String {
+        if self.is_file(release) {
+            return format!("SPDXRef-{SUBJECT}-{}", spdx_escaped(release.0.as_str()));
+        }
+        spdx_id(release.0, release.1)
+    }
+
+    /// A root among several, in CycloneDX.
+    fn application(&self, release: Release<'_>) -> Value {
+        if self.is_file(release) {
+            return file_application(release.0.as_str(), &self.reference(release));
+        }
+        application(release)
+    }
+
+    /// A root among several, in SPDX.
+    fn spdx_member(&self, release: Release<'_>) -> Value {
+        if self.is_file(release) {
+            return spdx_subject(release.0.as_str(), &self.spdx_id(release));
+        }
+        spdx_package(release.0, release.1, None)
+    }
+
     /// The releases that it depends on.
     fn depends_on(&self) -> impl Iterator<Item = Release<'resolution>> {
         let members = self.members.iter().copied();
@@ -142,19 +199,11 @@ fn released(bound: &BoundRequirement) -> Release<'_> {
     (&bound.package, &bound.version)
 }
 
-fn package_urls<'resolution>(
-    releases: impl Iterator<Item = Release<'resolution>>,
-) -> BTreeSet<String> {
-    releases
-        .map(|(name, version)| package_url(name, version))
-        .collect()
-}
-
 /// Resolutions as one document of CycloneDX 1.6. Equal resolutions give equal documents: there is no
 /// time in it and no random number.
 ///
 /// The main component is the root, if that is a single package; otherwise it is one without a version
-/// that represents the object model, or all roots, and depends on them.
+/// that represents the file that requires packages, the object model, or all roots, and depends on them.
 ///
 /// The digest of an archive is a hash of the component. That of a folder is not the hash of any file,
 /// and is a property.
@@ -162,19 +211,17 @@ pub fn cyclonedx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
     let subject = Subject::of(resolutions);
     let (main, reference) = match subject.package {
         Some((name, version)) => (application((name, version)), package_url(name, version)),
-        None => (
-            json!({"type": "application", "bom-ref": SUBJECT, "name": subject.name}),
-            SUBJECT.to_owned(),
-        ),
+        None => (file_application(&subject.name, SUBJECT), SUBJECT.to_owned()),
     };
-    let members = subject.members.iter().map(|root| application(*root));
+    let members = subject.members.iter();
+    let members = members.map(|root| subject.application(*root));
     let components: Vec<Value> = members
         .chain(subject.packages.values().copied().map(component))
         .collect();
-    let own = json!({"ref": reference, "dependsOn": package_urls(subject.depends_on())});
-    let others = subject.edges.iter().map(|((name, version), requires)| {
-        let depends_on = package_urls(requires.iter().copied());
-        json!({"ref": package_url(name, version), "dependsOn": depends_on})
+    let own = json!({"ref": reference, "dependsOn": subject.references(subject.depends_on())});
+    let others = subject.edges.iter().map(|(release, requires)| {
+        let depends_on = subject.references(requires.iter().copied());
+        json!({"ref": subject.reference(*release), "dependsOn": depends_on})
     });
     let dependencies: Vec<Value> = std::iter::once(own).chain(others).collect();
     json!({
@@ -191,6 +238,11 @@ pub fn cyclonedx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
         "components": components,
         "dependencies": dependencies,
     })
+}
+
+/// A root that is no package, and has no version.
+fn file_application(name: &str, reference: &str) -> Value {
+    json!({"type": "application", "bom-ref": reference, "name": name})
 }
 
 /// A root that is a package.
@@ -240,20 +292,19 @@ fn component(package: &ResolvedPackage) -> Value {
 /// Resolutions as one document of SPDX 2.3. Its subject is the main component of [`cyclonedx`].
 pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
     let subject = Subject::of(resolutions);
-    let (main, id, title) = match subject.package {
-        Some((name, version)) => (
+    let (main, id, title) = if let Some((name, version)) = subject.package {
+        (
             spdx_package(name, version, None),
             spdx_id(name, version),
             format!("{name}-{version}"),
-        ),
-        None => (
-            spdx_subject(&subject.name),
-            format!("SPDXRef-{SUBJECT}"),
-            subject.name.clone(),
-        ),
+        )
+    } else {
+        let id = format!("SPDXRef-{SUBJECT}");
+        let main = spdx_subject(&subject.name, &id);
+        (main, id, subject.name.clone())
     };
     let members = subject.members.iter();
-    let members = members.map(|(name, version)| spdx_package(name, version, None));
+    let members = members.map(|root| subject.spdx_member(*root));
     let found = subject.packages.values();
     let found = found.map(|found| spdx_package(&found.name, &found.version, Some(found)));
     let packages: Vec<Value> = std::iter::once(main).chain(members).chain(found).collect();
@@ -265,13 +316,13 @@ pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
         })
     };
     let mut relationships = vec![relationship("SPDXRef-DOCUMENT", "DESCRIBES", &id)];
-    for (name, version) in subject.depends_on() {
-        relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
+    for release in subject.depends_on() {
+        relationships.push(relationship(&id, "DEPENDS_ON", &subject.spdx_id(release)));
     }
-    for ((name, version), requires) in &subject.edges {
-        let id = spdx_id(name, version);
-        for (name, version) in requires {
-            relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
+    for (owner, requires) in &subject.edges {
+        let id = subject.spdx_id(*owner);
+        for release in requires {
+            relationships.push(relationship(&id, "DEPENDS_ON", &subject.spdx_id(*release)));
         }
     }
     // Documents with other content have another name.
@@ -301,26 +352,30 @@ pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
 
 /// An identifier, which is made of letters, digits, full stops and hyphens.
 fn spdx_id(name: &PackageName, version: &Version) -> String {
-    // A character that is not allowed becomes its number, so that different names stay different.
-    let escaped = |text: &str| -> String {
-        text.chars()
-            .map(|character| {
-                if character.is_ascii_alphanumeric() || character == '.' {
-                    character.to_string()
-                } else {
-                    format!("-{:x}-", u32::from(character))
-                }
-            })
-            .collect()
-    };
-    let (name, version) = (escaped(name.as_str()), escaped(&version.to_string()));
+    let (name, version) = (
+        spdx_escaped(name.as_str()),
+        spdx_escaped(&version.to_string()),
+    );
     format!("SPDXRef-Package-{name}-at-{version}")
 }
 
-/// The subject if it is not a package.
-fn spdx_subject(name: &str) -> Value {
+/// A part of an identifier. A character that is not allowed becomes its number, so that different names stay different.
+fn spdx_escaped(text: &str) -> String {
+    text.chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() || character == '.' {
+                character.to_string()
+            } else {
+                format!("-{:x}-", u32::from(character))
+            }
+        })
+        .collect()
+}
+
+/// A subject or root that is not a package.
+fn spdx_subject(name: &str, id: &str) -> Value {
     json!({
-        "SPDXID": format!("SPDXRef-{SUBJECT}"),
+        "SPDXID": id,
         "name": name,
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": false,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange};
+use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange, why_not_proxy};
 
 /// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
@@ -24,6 +24,36 @@ const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
 /// The value of an environment variable, unless it is unset or empty.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The variables with the addresses of proxies. Of two names, the first one that is set counts.
+const PROXY_VARIABLES: [[&str; 2]; 3] = [
+    ["HTTPS_PROXY", "https_proxy"],
+    ["HTTP_PROXY", "http_proxy"],
+    ["ALL_PROXY", "all_proxy"],
+];
+
+/// Fails if a variable with a proxy has something else: it would be ignored, and requests would go past the proxy.
+pub(crate) fn require_proxies() -> Result<(), Diagnostic> {
+    for names in PROXY_VARIABLES {
+        let mut set = names
+            .into_iter()
+            .filter(|name| std::env::var_os(name).is_some());
+        let Some((name, value)) = set.next().and_then(|name| Some((name, variable(name)?))) else {
+            continue;
+        };
+        let problem = match value.to_str() {
+            Some(text) => why_not_proxy(text),
+            None => Some("it is not UTF-8"),
+        };
+        // The value can have a password.
+        if let Some(problem) = problem {
+            let message = format!("{name} is not the address of a proxy: {problem}");
+            return Err(Diagnostic::error(Code::Usage, message)
+                .hint("an address such as `http://proxy.example.org:3128` is expected"));
+        }
+    }
+    Ok(())
 }
 
 /// The folder of cached data; `PKGRES_CACHE` names it.

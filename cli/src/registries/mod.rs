@@ -28,7 +28,8 @@ use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::current_folder::from_current_folder;
 use crate::environment::{
-    cache_folder, credential_sources, reject_shared_variables, state_folder, token_file, variable,
+    cache_folder, credential_sources, reject_shared_variables, require_proxies, state_folder,
+    token_file, variable,
 };
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
@@ -391,8 +392,11 @@ impl RegistryOptions {
         options.threads = std::thread::available_parallelism()
             .map_or(NonZeroUsize::MIN, |threads| threads.min(MAX_THREADS));
         // Certificates and credentials are not read for other registries.
-        if registry.location.address().is_none() {
+        let Some(address) = registry.location.address() else {
             return Ok(options);
+        };
+        if !self.network.offline && !address.is_local() {
+            require_proxies()?;
         }
         options.cache_folder.clone_from(&self.cache_folder);
         options.state_folder = state_folder().filter(|_| !self.network.without_state);

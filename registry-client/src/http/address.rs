@@ -66,6 +66,11 @@ impl Address {
         self.base.as_str()
     }
 
+    /// Whether it is on this machine. No proxy is used for it.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.base)
+    }
+
     pub(super) fn url(&self) -> &Url {
         &self.base
     }
@@ -82,6 +87,27 @@ impl Address {
     /// Whether a request to an address may carry the credentials of this one.
     pub(super) fn is_same_origin(&self, url: &Url) -> bool {
         self.base.origin() == url.origin()
+    }
+}
+
+/// Why a text is not the address of a proxy; `None` if it is one. Its scheme is `http` if it has none.
+pub fn why_not_proxy(text: &str) -> Option<&'static str> {
+    let is_odd = |character: char| !character.is_ascii_graphic();
+    if text.contains(is_odd) {
+        return Some("it has a character that no address has");
+    }
+    let with_scheme = format!("http://{text}");
+    let parsed = Url::parse(if text.contains("://") {
+        text
+    } else {
+        &with_scheme
+    });
+    match parsed {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => {
+            Some("only `http://` and `https://` are supported")
+        }
+        Ok(url) if url.host().is_some() => None,
+        _ => Some("it has no host, or a port that is none"),
     }
 }
 
@@ -130,6 +156,25 @@ impl fmt::Display for Address {
 mod tests {
     use super::super::credential::TokenExchange;
     use super::*;
+
+    #[test]
+    fn addresses_of_proxies_have_a_host() {
+        for (text, is_one) in [
+            ("http://proxy.example:3128", true),
+            ("https://me:secret@proxy.example/", true),
+            ("proxy.example:3128", true),
+            ("me:secret@proxy.example:3128", true),
+            ("[::1]:3128", true),
+            ("socks5://proxy.example:1080", false),
+            ("http://", false),
+            ("http:// proxy.example", false),
+            ("proxy.example:port", false),
+            ("http://proxy.example:99999", false),
+            ("direct proxy", false),
+        ] {
+            assert_eq!(why_not_proxy(text).is_none(), is_one, "{text}");
+        }
+    }
 
     #[test]
     fn credentials_are_kept_apart_and_never_shown() {

@@ -60,7 +60,7 @@ use pkgres_resolver::CompiledIndex;
 
 pub use account::{Identity, Owners, TokenDescription, TokenRequest};
 pub use activity::{AwaitedRegistry, NetworkActivity};
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, why_not_proxy};
 pub use artifact_cache::{ArtifactCache, CacheReport};
 pub use credential::{Credential, Secret, TokenExchange};
 pub use credential_sources::{CredentialError, CredentialSources, TokenFile};

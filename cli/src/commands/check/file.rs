@@ -83,6 +83,17 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
         let read = read_class_file(&shown, &bytes, &requested, options);
         return with_checks(read, |classes| check_classes(&classes));
     }
+    if is_object_model(&bytes) && !has_line(&MANIFEST_KEYS) {
+        let message = format!(
+            "{} is an object model, and not a file of a package",
+            Escaped::new(&shown)
+        );
+        let hint = format!(
+            "`pkgres pin --check {}` checks an object model and its pins",
+            quoted(file)
+        );
+        return vec![Diagnostic::error(Code::PackageShape, message).hint(hint)];
+    }
     // All files of a package are mappings.
     if has_line(&["- "]) && !has_line(&MANIFEST_KEYS) {
         let message = format!(
@@ -101,6 +112,25 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
     }
     let read = PackageManifest::read(&shown, &bytes, options);
     with_checks(read, |manifest| check_manifest(&manifest))
+}
+
+/// Whether a file has an object model: an object with a header `?`, or the key `Objects` of an environment.
+fn is_object_model(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let is_json = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('{');
+    let mut lines = text.lines();
+    if is_json {
+        let without_space: String = text.split_whitespace().collect();
+        return without_space.contains("\"?\":{") || without_space.starts_with("{\"Objects\":");
+    }
+    lines.any(|line| {
+        ["?:", "'?':", "\"?\":", "Objects:"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    })
 }
 
 /// The nearest `requirements.yml` of a project of Ansible around a playbook or role.

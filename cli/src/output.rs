@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::Range;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +50,8 @@ pub(crate) struct Output {
     message_bytes: usize,
     /// Where the warnings on stderr are, with the texts that identify them.
     warnings: Vec<(Range<usize>, String)>,
+    /// Whether the data begins with the name of the part of the run that it is about.
+    has_title: bool,
 }
 
 /// Warnings and notes that wait for the JSON document that they belong to.
@@ -109,8 +114,10 @@ impl DataReader {
 pub(crate) struct Captured {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Where its warnings are in `stderr`, with the texts that identify them.
+    /// Where its warnings and shared notes are in `stderr`, with the texts that identify them.
     warnings: Vec<(Range<usize>, String)>,
+    /// Whether its data begins with its name.
+    has_title: bool,
 }
 
 /// Where a line goes.
@@ -134,6 +141,8 @@ pub(crate) struct OutputStyle {
     styled: Styled,
     /// The columns of the terminal that messages go to.
     width: Option<usize>,
+    /// The columns of the terminal that data go to.
+    data_width: Option<usize>,
     /// The folder that the run changed to, quoted for a shell: commands in hints have it.
     folder: Option<String>,
 }
@@ -162,6 +171,7 @@ impl Output {
                 data: data_choice != ColorChoice::Never,
             },
             width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
+            data_width: terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into()),
             folder: args.directory.as_deref().map(quoted),
         };
         // Without styles, this also removes escape sequences from foreign text.
@@ -180,6 +190,7 @@ impl Output {
             quiet: false,
             styled: Styled::default(),
             width: None,
+            data_width: None,
             folder: None,
         };
         Self {
@@ -206,6 +217,7 @@ impl Output {
             pending: Pending::default(),
             message_bytes: 0,
             warnings: Vec::new(),
+            has_title: false,
         }
     }
 
@@ -225,11 +237,18 @@ impl Output {
             stdout: stdout.text(),
             stderr: stderr.text(),
             warnings: output.warnings,
+            has_title: output.has_title,
         }
     }
 
-    /// Writes the captured messages of a part of the run to stderr, under a title. Warnings that were reported before, such as
-    /// those about a registry of several parts, are left out.
+    /// Writes the name of the part of the run that the data is about, unless there is only one.
+    pub(crate) fn title(&mut self, name: &str) {
+        self.data(&format!("{name}:\n"));
+        self.has_title = true;
+    }
+
+    /// Writes the captured messages of a part of the run to stderr, under a title, unless they are read below its data, which
+    /// has one. Warnings and notes that were reported before, such as those about a registry of several parts, are left out.
     pub(crate) fn captured_messages(&mut self, title: &str, captured: &Captured) {
         let mut text = String::with_capacity(captured.stderr.len());
         let mut written = 0;
@@ -242,7 +261,9 @@ impl Output {
         }
         text.push_str(&captured.stderr[written..]);
         if !text.is_empty() {
-            self.note(title);
+            if !(captured.has_title && have_one_reader()) {
+                self.note(title);
+            }
             self.message(text.trim_end());
         }
     }
@@ -256,6 +277,7 @@ impl Output {
         let style = OutputStyle {
             // The name of the part takes some of it.
             width: None,
+            data_width: None,
             ..style.clone()
         };
         Self {
@@ -313,6 +335,19 @@ impl Output {
     /// The columns of the terminal that messages go to.
     pub(crate) fn width(&self) -> Option<usize> {
         self.style.width
+    }
+
+    /// The columns of the terminal that data go to.
+    pub(crate) fn data_width(&self) -> Option<usize> {
+        self.style.data_width
+    }
+
+    /// Writes sentences and lists as data. Their lines fit the terminal, if they go to one.
+    pub(crate) fn prose(&mut self, text: &str) {
+        match self.style.data_width {
+            Some(width) => self.data(&show::wrapped(text, width)),
+            None => self.data(text),
+        }
     }
 
     /// Writes a tree as data.
@@ -467,6 +502,13 @@ impl Output {
         self.write_lines(&text);
     }
 
+    /// Writes messages to stderr, unless `--quiet` is set, that several parts of a run can have. Each is reported once.
+    pub(crate) fn shared_notes(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            self.mark_warning(line.clone(), |output| output.notes([line]));
+        }
+    }
+
     /// Writes a message to stderr, even with `--quiet`.
     pub(crate) fn message(&mut self, text: &str) {
         self.write_lines(&format!("{text}\n"));
@@ -576,6 +618,21 @@ impl Output {
             _ => exit,
         }
     }
+}
+
+/// Whether stdout and stderr lead to the same terminal or file.
+fn have_one_reader() -> bool {
+    let [Ok(stdout), Ok(stderr)] = [
+        io::stdout().as_fd().try_clone_to_owned(),
+        io::stderr().as_fd().try_clone_to_owned(),
+    ] else {
+        return false;
+    };
+    let identity = |file: OwnedFd| {
+        let metadata = File::from(file).metadata().ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    identity(stdout).is_some_and(|stdout| identity(stderr) == Some(stdout))
 }
 
 /// The text of a finding as a user sees it, which identifies it: the same text is not reported twice.

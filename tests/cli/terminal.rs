@@ -177,6 +177,50 @@ fn a_narrow_terminal_breaks_lines_between_words() {
     );
 }
 
+/// What commands show in a terminal of 60 columns, as it was recorded: locations have lines of their own, no word is broken,
+/// and only a command or a file of an example is wider.
+#[test]
+fn answers_fit_a_narrow_terminal() {
+    let mut recording = String::new();
+    for (columns, command) in [
+        (60, "explain clash"),
+        (60, "explain PK0012"),
+        (60, "explain PK0021"),
+        (60, "repair clash"),
+        (60, "why-not org.example.Db@2.0.0 app"),
+        (60, "outdated app"),
+        (40, "outdated app"),
+        (60, "update --manifest-path app --dry-run"),
+        (60, "info org.example.Db --registry index:index.ndjson"),
+    ] {
+        let line = format!("stty rows 40 cols {columns}; pkgres {command} --color never");
+        let Some((shown, _)) = session(&line, &[("CI", "1")]) else {
+            return;
+        };
+        recording.push_str(&format!("$ pkgres {command}\n{}\n", plain(&shown)));
+    }
+    let recording = recording.replace('\r', "");
+    for line in recording.lines() {
+        let is_fixed =
+            line.starts_with("$ ") || line.starts_with("    $ ") || line.starts_with("    {");
+        let is_word = line.contains('`') || !line.trim().contains(' ') || line.contains("sha256: ");
+        let width = line.chars().count();
+        assert!(width <= 60 || is_fixed || is_word, "{width}: {line}");
+        let has_place = line.contains(":3)") || line.contains(":5)");
+        let text = line.trim();
+        assert!(!has_place || text.starts_with('(') || width < 60, "{line}");
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/terminal-60.txt");
+    if std::env::var_os("PKGRES_UPDATE_DOCS").is_some() {
+        crate::program::write(Path::new(path), &recording);
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        recording == expected,
+        "terminal-60.txt differs; PKGRES_UPDATE_DOCS=1 writes what is shown now:\n{recording}"
+    );
+}
+
 #[test]
 fn help_usage_errors_and_trees_have_colors_unless_they_are_disabled() {
     for command in [

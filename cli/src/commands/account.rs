@@ -185,7 +185,7 @@ pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) ->
             }
             let now = Timestamp::now();
             for token in &tokens {
-                output.data(&format!("{}\n", token_line(token, now)));
+                output.prose(&format!("{}\n", token_line(token, now)));
             }
             output.note(&counted(tokens.len(), "token"));
             Ok(Exit::Done)

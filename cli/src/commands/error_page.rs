@@ -4,6 +4,8 @@
 use pkgres_checks::{ApiRule, RecordRule};
 use pkgres_manifest::diagnostic::Code;
 
+use crate::show;
+
 /// The page of the book. The link beside the sources makes it a part of the published crate.
 const PAGES: &str = include_str!("../../errors.md");
 
@@ -44,11 +46,13 @@ pub(super) fn meaning(code: Code) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Markdown for a terminal: without comments for tests, and with indented blocks. With a width, paragraphs are filled.
+/// Markdown for a terminal: without comments for tests, and with indented blocks. With a width, paragraphs are filled, and
+/// what commands print is broken like in a terminal. Commands and files stay as they are.
 pub(super) fn as_text(markdown: &str, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut paragraph = Vec::new();
     let mut is_inside = false;
+    let mut is_output = false;
     for line in markdown.lines() {
         let is_fence = line.starts_with("```");
         let is_plain = !line.is_empty() && !line.starts_with(['<', '|', '-', '#']);
@@ -59,10 +63,22 @@ pub(super) fn as_text(markdown: &str, width: Option<usize>) -> String {
         fill(&mut paragraph, width, &mut text);
         if is_fence {
             is_inside = !is_inside;
+            is_output = line == "```console" || line == "```text";
         } else if is_inside && !line.is_empty() {
-            text.push_str(&format!("    {line}\n"));
-        } else if is_inside || !line.starts_with("<!-- ") {
-            text.push_str(&format!("{line}\n"));
+            let is_fixed = !is_output || line.starts_with("$ ");
+            let line = format!("    {line}\n");
+            text.push_str(&match width {
+                Some(width) if !is_fixed => show::wrapped(&line, width),
+                _ => line,
+            });
+        } else if is_inside {
+            text.push('\n');
+        } else if !line.starts_with("<!-- ") {
+            let line = format!("{line}\n");
+            text.push_str(&match width {
+                Some(width) => show::wrapped(&line, width),
+                None => line,
+            });
         }
     }
     fill(&mut paragraph, width, &mut text);
@@ -82,7 +98,8 @@ fn fill(paragraph: &mut Vec<&str>, width: Option<usize>, text: &mut String) {
         return;
     };
     let mut column = 0;
-    for word in lines.iter().flat_map(|line| line.split(' ')) {
+    let words = lines.join(" ");
+    for word in show::words(&words) {
         let length = word.chars().count();
         if column > 0 && column + 1 + length > width.min(MAX_WIDTH) {
             text.push('\n');
@@ -112,10 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_fit_a_narrow_terminal_and_blocks_stay() {
-        let markdown = "PK1: a title\n\nSome words in a row\nthat go on.\n\n```text\na line that is not broken\n```\n";
-        let filled =
-            "PK1: a title\n\nSome words in a\nrow that go on.\n\n    a line that is not broken\n";
-        assert_eq!(as_text(markdown, Some(15)), filled);
+    fn paragraphs_and_output_fit_a_narrow_terminal() {
+        let markdown = "PK1: a title\n\nSome words in a row\nthat go on with `on and on`.\n\n```yaml\na: line that is not broken\n```\n\n\
+                        ```console\n$ a command that is not broken\nan error that is broken\n```\n";
+        let filled = "PK1: a title\n\nSome words in a row\nthat go on with\n`on and on`.\n\n    a: line that is not broken\n\n\
+                      \x20   $ a command that is not broken\n    an error that is\n      broken\n";
+        assert_eq!(as_text(markdown, Some(20)), filled);
     }
 }

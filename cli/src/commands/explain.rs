@@ -36,7 +36,7 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
             if output.is_json() {
                 output.json(&show::conflict_document(&conflict));
             } else {
-                output.data(&show::proof(&conflict, &locations));
+                output.prose(&show::proof(&conflict, &locations));
                 output.note(&format!(
                     "There is no resolution, for {}; `pkgres explain {}` explains the code",
                     counted(conflict.reasons.len(), "reason"),
@@ -108,7 +108,7 @@ impl Rule {
                 "page": self.page,
             }));
         } else {
-            output.data(&error_page::as_text(self.page, output.width()));
+            output.data(&error_page::as_text(self.page, output.data_width()));
         }
     }
 }
@@ -138,7 +138,7 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
             "page": page,
         }));
     } else {
-        output.data(&error_page::as_text(page, output.width()));
+        output.data(&error_page::as_text(page, output.data_width()));
     }
     Ok(Exit::Done)
 }

@@ -137,7 +137,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     if output.is_json() {
         output.json(&info.to_json());
     } else {
-        output.data(&info.to_text());
+        output.prose(&info.to_text());
     }
     Ok(Exit::Done)
 }

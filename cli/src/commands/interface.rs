@@ -147,7 +147,7 @@ fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Res
         return Ok(Exit::Done);
     }
     for difference in &differences {
-        output.data(&format!("{difference}\n"));
+        output.prose(&format!("{difference}\n"));
     }
     let count = counted(differences.len(), "difference");
     let reviews = (differences.iter())

@@ -100,11 +100,15 @@ fn show_outdated(
         return Ok(exit);
     }
     if is_titled && !outdated_packages.is_empty() {
-        output.data(&format!("{}:\n", project.name()));
+        output.title(&project.name().to_string());
     }
-    output.data(&show::outdated(&outdated_packages, &effects));
+    output.prose(&show::outdated(
+        &outdated_packages,
+        &effects,
+        output.data_width(),
+    ));
     output.notes(show::not_compared(&effects));
-    output.notes(show::excluded(&resolution, &reasons));
+    output.shared_notes(show::excluded(&resolution, &reasons));
     let held_back = outdated_packages
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))

@@ -57,7 +57,7 @@ fn resolve(
     }
     let is_frozen = args.solve.mode.frozen;
     output.tree(&show::tree(&resolution, context.core(), None, is_frozen));
-    output.notes(show::notes(&resolution, &reasons, context));
+    output.shared_notes(show::notes(&resolution, &reasons, context));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(
         "Resolved {packages} in {} ms",

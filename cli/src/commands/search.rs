@@ -62,7 +62,7 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
         if let Some(title) = &found.title {
             line.push_str(&format!("  {}", Escaped::within(title, TITLE_CHARACTERS)));
         }
-        output.data(&format!("{line}\n"));
+        output.prose(&format!("{line}\n"));
     }
     for registry in &configured {
         let location = &registry.location;

@@ -172,7 +172,7 @@ impl Validated {
             output.json(&self.document(args));
             return;
         }
-        output.data(&steps_text(&self.report, args.reconcile));
+        output.prose(&steps_text(&self.report, args.reconcile));
         for change in self.changes.iter().flatten() {
             let path = change.path.to_string_lossy();
             output.data(&format!("would {} {}\n", verb(change), Escaped::new(&path)));

@@ -35,7 +35,7 @@ pub(super) fn run(args: &VerifyCertificateArgs, output: &mut Output) -> Result<E
         return Ok(Exit::Done);
     }
     for accepted in &all {
-        output.data(&text(accepted));
+        output.prose(&text(accepted));
     }
     let sum = |count: fn(&Accepted) -> usize| all.iter().map(count).sum();
     output.note(&format!(

@@ -68,7 +68,7 @@ fn show_paths(
         let paths = show::paths_json(&paths);
         output.json(&json!({"schema_version": 1, "package": name, "paths": paths}));
     } else {
-        output.data(&show::paths(&paths));
+        output.prose(&show::paths(&paths));
     }
     Ok(!paths.is_empty())
 }

@@ -101,7 +101,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     if output.is_json() {
         output.json(&show::conflict_document(&conflict));
     } else {
-        output.data(&show::proof(&conflict, &locations));
+        output.prose(&show::proof(&conflict, &locations));
     }
     Ok(Exit::Failed)
 }

@@ -57,7 +57,7 @@ fn wrap_line(line: &str, width: usize, wrapped: &mut String) {
 }
 
 /// The words of a line; what is in backticks is a part of one word.
-fn words(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     line.split(move |character: char| {
         is_quoted ^= character == '`';

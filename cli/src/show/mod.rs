@@ -30,7 +30,7 @@ pub(crate) use conflict::{ConflictLayout, conflict, proof};
 pub(crate) use conflict_json::{conflict_document, conflict_json};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
-pub(crate) use line_breaks::wrapped;
+pub(crate) use line_breaks::{words, wrapped};
 pub(crate) use lock_diff::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use outdated::{
     downgrades_json, left_behind, left_behind_json, outdated, outdated_json,

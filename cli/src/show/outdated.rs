@@ -15,8 +15,12 @@ const MAX_SHOWN_REQUIREMENTS: usize = 3;
 const MAX_SHOWN_PACKAGES: usize = 10;
 
 /// A table of outdated packages; the lines below a package show what holds it back, and what its newer versions change
-/// for the classes of the project.
-pub(crate) fn outdated(packages: &[Outdated], effects: &ProjectEffects) -> String {
+/// for the classes of the project. If the table is wider than the terminal, each package has lines of its own.
+pub(crate) fn outdated(
+    packages: &[Outdated],
+    effects: &ProjectEffects,
+    columns: Option<usize>,
+) -> String {
     if packages.is_empty() {
         return String::new();
     }
@@ -36,15 +40,24 @@ pub(crate) fn outdated(packages: &[Outdated], effects: &ProjectEffects) -> Strin
     let widths: Vec<usize> = (0..4)
         .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
         .collect();
+    let needed = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+    let is_narrow = columns.is_some_and(|columns| needed > columns);
     let mut text = String::new();
     for (at, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
+        if !is_narrow {
+            let cells: Vec<String> = row
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| format!("{cell:width$}"))
+                .collect();
+            text.push_str(cells.join("  ").trim_end());
+            text.push('\n');
+        } else if at > 0 {
+            let [package, now, allowed, latest] = row;
+            text.push_str(&format!(
+                "{package}\n  now {now}, allowed {allowed}, latest {latest}\n"
+            ));
+        }
         let Some(entry) = at.checked_sub(1).map(|at| &packages[at]) else {
             continue;
         };

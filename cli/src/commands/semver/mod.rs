@@ -47,10 +47,10 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
         output.data(&show::annotations(&findings));
     } else {
         for difference in &compared.comparison.differences {
-            output.data(&line_of(difference));
+            output.prose(&line_of(difference));
         }
         for difference in &compared.interfaces {
-            output.data(&interfaces::line_of(difference));
+            output.prose(&interfaces::line_of(difference));
         }
         match &verdict {
             Some(verdict) => output.findings(std::slice::from_ref(verdict)),

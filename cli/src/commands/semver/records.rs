@@ -167,12 +167,12 @@ impl ComparedRecords {
         } else {
             for difference in &self.differences {
                 let message = Escaped::new(&difference.message).to_string();
-                output.data(&format!(
+                output.prose(&format!(
                     "{}: {message} ({})\n",
                     difference.rule.impact(),
                     difference.rule
                 ));
-                output.data(&places(difference.old.as_ref(), difference.new.as_ref()));
+                output.prose(&places(difference.old.as_ref(), difference.new.as_ref()));
             }
             if let Some(verdict) = &verdict {
                 output.findings(std::slice::from_ref(verdict));

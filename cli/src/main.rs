@@ -21,6 +21,7 @@ mod git;
 mod help;
 mod invocation;
 mod live_view;
+mod lock_owner;
 mod lockfile;
 mod machine_facts;
 mod named_packages;

@@ -151,7 +151,7 @@ pub(crate) fn format_of_release(path: &Path) -> Option<&'static dyn Format> {
 }
 
 /// The roots of other ecosystems in a folder, sorted by name.
-fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
+pub(crate) fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::named_packages::package_name;
 use crate::output::Output;
@@ -185,6 +186,7 @@ fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
 /// Reads the lockfile, if there is one, and reports one that is damaged.
 fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Result<PreviousLock> {
     let previous = PreviousLock::read(&project.lock_path(), context)?;
+    require_own_lock(project, previous.roots(), context)?;
     output.remarks(previous.note());
     Ok(previous)
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
-use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, RegistryName, ReleaseSource, Version};
+use pkgres_manifest::{Lockfile, PackageName, RegistryName, ReleaseSource, Version};
 use pkgres_registry_client::{ReceivedArtifact, RegistrySet, WantedArtifact};
 use pkgres_resolver::Supply;
 
@@ -13,6 +13,7 @@ use crate::args::LockedArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_owner::{OWN_FOLDER, other_root};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
@@ -76,15 +77,13 @@ fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Fai
         roots.join(", "),
         project.name()
     );
-    let command = context.invocation.command("lock");
-    let mut finding =
-        Diagnostic::error(Code::LockStale, message).hint(format!("`{command}` replaces it"));
-    // A package folder has one manifest.
-    if project.package().is_none() {
-        finding = finding.hint(format!(
-            "files in one folder share `{LOCK_FILE}`: move one of them to a folder of its own"
-        ));
-    }
+    let finding = Diagnostic::error(Code::LockStale, message);
+    let finding = if other_root(project, lock.roots.keys(), context).is_some() {
+        finding.hint(OWN_FOLDER)
+    } else {
+        let command = context.invocation.command("lock");
+        finding.hint(format!("`{command}` replaces it"))
+    };
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,

@@ -67,12 +67,13 @@ impl PreviousLock {
         Ok((previous, note))
     }
 
-    /// The root that the lockfile was made for, if it is another one.
-    pub(crate) fn other_root(&self, root: &PackageName) -> Option<&PackageName> {
-        match &self.content {
-            Content::Complete(lock) if !lock.roots.contains_key(root) => lock.roots.keys().next(),
-            _ => None,
-        }
+    /// The roots that the lockfile was made for, as far as it can be read.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &PackageName> {
+        let lock = match &self.content {
+            Content::Complete(lock) | Content::Merged(lock) => Some(lock),
+            Content::Missing | Content::Damaged(_) => None,
+        };
+        lock.into_iter().flat_map(|lock| lock.roots.keys())
     }
 
     /// Whether there is a complete lockfile.

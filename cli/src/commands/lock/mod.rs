@@ -280,19 +280,6 @@ fn write(
         lock,
         yank_reasons,
     } = proposal;
-    // A manifest whose package was renamed is still the only one in its folder.
-    if project.package().is_none()
-        && let Some(other) = previous.other_root(project.name())
-    {
-        let message = format!(
-            "the lockfile was made for {other}; that of {} takes its place",
-            project.name()
-        );
-        let finding = Diagnostic::warning(Code::LockStale, message);
-        let hint =
-            "files in one folder share `pkgres.lock`: move one of them to a folder of its own";
-        output.findings(&[finding.hint(hint)]);
-    }
     let written = write_lock(
         &project.lock_path(),
         &LockText::new(&lock, &context.read_options)?,
@@ -309,7 +296,7 @@ fn write(
         return Ok(Exit::Done);
     }
     output.notes(show::changes(&previous.shown_diff(diff)));
-    output.notes(notes);
+    output.shared_notes(notes);
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }

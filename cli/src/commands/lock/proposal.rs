@@ -8,6 +8,7 @@ use pkgres_resolver::{Locked, Resolution};
 use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::PreviousLock;
 use crate::output::Output;
 use crate::project::Project;
@@ -55,6 +56,7 @@ pub(super) fn propose(
         let note = previous.note();
         (previous, note)
     };
+    require_own_lock(project, previous.roots(), context)?;
     output.remarks(note);
     task.accept_changed = options.accept_changed;
     let locked = previous.locked();

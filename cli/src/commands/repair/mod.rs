@@ -11,6 +11,7 @@ use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::{PreviousLock, lock_missing, parse_lock};
 use crate::output::Output;
 use crate::project::Project;
@@ -28,6 +29,9 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let project = Project::open(args.manifest(), context)?;
     let mut task = SolveTask::of_project(&project, context)?;
     let previous = PreviousLock::read(&project.lock_path(), context)?;
+    if args.apply.is_some() {
+        require_own_lock(&project, previous.roots(), context)?;
+    }
     output.remarks(previous.note());
     task.request.locked = previous.locked();
     if !args.update.is_empty() {
@@ -172,7 +176,7 @@ impl RepairRun<'_> {
             &lists_all(self.request, invocation),
             output,
         );
-        output.data(&show::repairs(found, self.args.all, editable));
+        output.prose(&show::repairs(found, self.args.all, editable));
         // The core library of a Heat template can only be overridden, and the menu has that.
         let reason = editable.why_not_requirements();
         if let Some(reason) = reason.filter(|_| self.project.package().is_none()) {

@@ -17,6 +17,7 @@ use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::project::Project;
@@ -50,6 +51,7 @@ fn update_one(
         return Err(lock_missing("to update", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
+    require_own_lock(&project, lock.roots.keys(), context)?;
     let precise = args.precise.as_deref();
     let plan = UpdatePlan::new(packages, precise, &lock, &task.registries, context)?;
     task.request.locked = plan.locked;
@@ -100,7 +102,7 @@ fn update_one(
         output.notes(show::left_behind(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
-        output.notes(show::notes(&resolution, &reasons, context));
+        output.shared_notes(show::notes(&resolution, &reasons, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
     let workspace = context.workspace()?;

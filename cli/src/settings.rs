@@ -30,7 +30,9 @@ pub(crate) fn nearest_settings(folder: &Path) -> Result<SettingsFile> {
         .canonicalize()
         .or_else(|_| std::path::absolute(start))
         .unwrap_or_else(|_| start.to_owned());
-    for folder in start.ancestors() {
+    // A path that goes on below a file leads nowhere, and what needs it says so.
+    let is_folder = |folder: &&Path| !folder.ancestors().any(Path::is_file);
+    for folder in start.ancestors().filter(is_folder) {
         let path = folder.join(SETTINGS_FILE);
         match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {
             Ok(bytes) => return Ok(SettingsFile::parse(&path, &bytes, Files::Project)?),

@@ -63,7 +63,7 @@ pub(crate) enum ConfigCommand {
         key: String,
 
         /// The value, or the values of a list
-        #[arg(required = true, value_name = "VALUE")]
+        #[arg(required = true, value_name = "VALUE", allow_negative_numbers = true)]
         values: Vec<String>,
 
         /// Write to the nearest pkgres.toml, or to a new one in this folder

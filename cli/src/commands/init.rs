@@ -146,7 +146,11 @@ fn write(folder: &Path, files: &[TemplateFile]) -> Result<()> {
 
 /// The default name of a package: made of the name of its folder.
 fn name_of(folder: &Path) -> Result<PackageName> {
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    // A path that ends with `..` does not have the name of its folder.
+    if absolute.file_name().is_none() {
+        absolute = absolute.canonicalize().unwrap_or(absolute);
+    }
     let last = absolute.file_name().unwrap_or_default().to_string_lossy();
     let no_name = || {
         let shown = Escaped::shortened(&last);

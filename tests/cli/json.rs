@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use pkgres_tests::answers;
 use serde_json::Value;
 
 /// Command lines that succeed, fail, find nothing or do not parse.
@@ -136,9 +137,10 @@ const PROJECTS: &[(&str, Option<&str>)] = &[
     ),
 ];
 
-/// Runs the binary with `--format json` in a folder, away from the settings of whoever runs the test.
+/// Runs the binary with `--format json` in a folder, away from the settings of whoever runs the test. What it answers has to
+/// be as the schema of the command says.
 fn run(line: &str, folder: &Path, state: &Path) -> std::process::Output {
-    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
         .args(line.split(' '))
         .args(["--format", "json"])
         .current_dir(folder)
@@ -149,7 +151,14 @@ fn run(line: &str, folder: &Path, state: &Path) -> std::process::Output {
         .env("PKGRES_CREDENTIALS", state)
         .stdin(std::process::Stdio::null())
         .output()
-        .expect("the program starts")
+        .expect("the program starts");
+    crate::program::check_hints(&output);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if let Some(command) = answers::command_of(line.split(' ')) {
+        let faults = answers::faults(command, &stdout);
+        assert!(faults.is_empty(), "{line}: {faults:?}");
+    }
+    output
 }
 
 /// Every command, in a folder without a project, with a manifest that cannot be read, and in a new project without a
@@ -268,17 +277,7 @@ fn stdout_is_one_document() {
     let state = folder.path().join("state");
     let mut wrong = Vec::new();
     for line in LINES {
-        let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
-            .args(line.split(' '))
-            .args(["--format", "json"])
-            .current_dir(folder.path().join("views.in"))
-            .env("NO_COLOR", "1")
-            .env("PKGRES_CACHE", &state)
-            .env("PKGRES_STATE", &state)
-            .env("PKGRES_CREDENTIALS", &state)
-            .stdin(std::process::Stdio::null())
-            .output()
-            .expect("the program starts");
+        let output = run(line, &folder.path().join("views.in"), &state);
         let stdout = String::from_utf8_lossy(&output.stdout);
         let parsed: Result<Value, _> = serde_json::from_str(&stdout);
         // Documents in a format of its own have no version of ours.

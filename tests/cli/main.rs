@@ -5,6 +5,7 @@
 //! needs one. A case with stdin is a TOML file. What documents cannot show is in the modules.
 
 mod ansible;
+mod answers;
 mod complete;
 mod corpus;
 mod deployment;

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use pkgres_tests::hints;
+
 /// The binary in a folder, with its cache there.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
@@ -14,11 +16,22 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the binary in a folder, with its cache there.
+/// Runs the binary in a folder, with its cache there. The commands that its hints name must be such.
 pub(crate) fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments)
+    let output = command(folder, arguments)
         .output()
-        .expect("the program starts")
+        .expect("the program starts");
+    check_hints(&output);
+    output
+}
+
+/// Fails if a command in the output is none.
+pub(crate) fn check_hints(output: &Output) {
+    for stream in [&output.stdout, &output.stderr] {
+        let program = Path::new(trycmd::cargo::cargo_bin!("pkgres"));
+        let faults = hints::faults(program, &String::from_utf8_lossy(stream));
+        assert!(faults.is_empty(), "{faults:?}");
+    }
 }
 
 /// Writes a file of a test.

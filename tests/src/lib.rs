@@ -12,6 +12,7 @@
 //! - [`debian`] has systems that tests change.
 //! - [`ssh`] has a machine that is reached by ssh: this one.
 //! - [`described`] compares responses of a server with its description of itself.
+//! - [`answers`] compares JSON documents of commands with their schemas, and [`hints`] tries the commands that hints name.
 //! - [`small_disk`] has file systems that are full or read-only.
 //! - [`ansible`] has the corpus of Ansible collections, and [`opcua`] that of OPC UA models.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
@@ -21,6 +22,7 @@
 //! binary are in `cli` and `serve` beside it.
 
 pub mod ansible;
+pub mod answers;
 pub mod archives;
 pub mod build;
 pub mod collections;
@@ -29,6 +31,7 @@ pub mod described;
 pub mod drive;
 pub mod examples;
 mod generate;
+pub mod hints;
 pub mod models;
 pub mod opcua;
 pub mod random;

@@ -3,6 +3,7 @@
 //!
 //! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test readme` writes what commands print now into the pages.
 
+mod answers;
 mod console;
 mod page;
 mod reference;

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 /// A document.
-pub(super) struct Document {
-    pub(super) name: String,
+pub(crate) struct Document {
+    pub(crate) name: String,
     /// The folder that its commands run in.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Whether its commands write to the folder.
-    pub(super) is_writing: bool,
-    pub(super) steps: Vec<Step>,
+    pub(crate) is_writing: bool,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// A command line, and what the document says that it prints.
-pub(super) struct Step {
-    pub(super) line: String,
-    pub(super) output: String,
+pub(crate) struct Step {
+    pub(crate) line: String,
+    pub(crate) output: String,
 }
 
 /// Commands that write nothing, unless they have one of the options.
@@ -39,7 +39,7 @@ const WRITING_OPTIONS: [&str; 5] = ["--baseline", "--certificate", "--output", "
 
 impl Step {
     /// Whether the command writes nothing, so that later ones do not need it.
-    pub(super) fn only_reads(&self) -> bool {
+    pub(crate) fn only_reads(&self) -> bool {
         let reads = |name: &str| self.line.starts_with(&format!("pkgres {name} "));
         READERS.iter().any(|name| reads(name))
             && !WRITING_OPTIONS
@@ -49,7 +49,7 @@ impl Step {
 }
 
 /// All documents of a folder whose commands run in a folder of their own, by name.
-pub(super) fn all(folder: &Path) -> Vec<Document> {
+pub(crate) fn all(folder: &Path) -> Vec<Document> {
     let mut documents: Vec<Document> = super::super::entries(folder)
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))

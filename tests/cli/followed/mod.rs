@@ -4,10 +4,10 @@
 //! A suggested command must be understood and must not end with the same finding and the same hint. If it writes, it
 //! is to fix the finding, so the first command must not print the finding again.
 
-mod document;
+pub(crate) mod document;
 mod exceptions;
 mod hint;
-mod sandbox;
+pub(crate) mod sandbox;
 
 use std::collections::BTreeSet;
 use std::path::Path;

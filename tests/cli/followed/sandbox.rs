@@ -12,23 +12,23 @@ use tempfile::TempDir;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The folder of a document, its user and its cache.
-pub(super) struct Sandbox {
+pub(crate) struct Sandbox {
     root: TempDir,
     name: String,
     is_cached_elsewhere: bool,
 }
 
 /// A finished command.
-pub(super) struct Finished {
+pub(crate) struct Finished {
     /// Nothing if it was ended because it took too long.
-    pub(super) exit: Option<i32>,
+    pub(crate) exit: Option<i32>,
     /// What it printed to both streams.
-    pub(super) output: String,
+    pub(crate) output: String,
 }
 
 impl Sandbox {
     /// A sandbox with a copy of a folder. `is_cached_elsewhere` is for a document that says where the cache is.
-    pub(super) fn new(folder: &Path, is_cached_elsewhere: bool) -> Self {
+    pub(crate) fn new(folder: &Path, is_cached_elsewhere: bool) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         for folder in ["home", "cache"] {
             std::fs::create_dir(root.path().join(folder)).expect("a new folder");
@@ -46,7 +46,7 @@ impl Sandbox {
     }
 
     /// A copy of the whole sandbox as it is now.
-    pub(super) fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         for entry in super::super::entries(self.root.path()) {
             copy(&entry, root.path());
@@ -59,13 +59,18 @@ impl Sandbox {
     }
 
     /// A command line of another sandbox in this one: a path of the other one in it is a path of this one.
-    pub(super) fn line_of(&self, other: &Self, line: &str) -> String {
+    pub(crate) fn line_of(&self, other: &Self, line: &str) -> String {
         let path = |sandbox: &Self| sandbox.root.path().to_string_lossy().into_owned();
         line.replace(&path(other), &path(self))
     }
 
+    /// What a line in a shell prints to stdout.
+    pub(crate) fn run_for_stdout(&self, line: &str) -> String {
+        self.run(&format!("exec 2>/dev/null\n{line}")).output
+    }
+
     /// Runs a line in a shell.
-    pub(super) fn run(&self, line: &str) -> Finished {
+    pub(crate) fn run(&self, line: &str) -> Finished {
         let root = self.root.path();
         let output = root.join("output");
         let file = create(&output);
@@ -113,7 +118,7 @@ impl Sandbox {
     }
 
     /// The files of the document and of its user: their paths, sizes and times of change.
-    pub(super) fn files(&self) -> BTreeMap<PathBuf, (u64, u64, Option<SystemTime>)> {
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, (u64, u64, Option<SystemTime>)> {
         let root = self.root.path();
         let mut rest = vec![root.join(&self.name), root.join("home")];
         let mut files = BTreeMap::new();

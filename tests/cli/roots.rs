@@ -165,3 +165,100 @@ fn a_folder_with_many_broken_packages_is_told_briefly() {
         "{stderr}"
     );
 }
+
+/// Two files of one folder share the lockfile there: that of one is not lost to the other. A file that was renamed still has
+/// its lockfile.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn the_lockfile_of_another_root_is_not_replaced() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let requirements = "collections: []\n";
+    write(&folder.join("requirements.yml"), requirements);
+    write(&folder.join("dev.yml"), requirements);
+    write(
+        &folder.join("manifest.yaml"),
+        "FullName: org.example.App\nType: Application\n",
+    );
+    let lock = |root: &str| {
+        pkgres(
+            folder,
+            &["lock", root, "--registry", "dir:.", "--no-core-library"],
+        )
+    };
+    let locked = || std::fs::read_to_string(folder.join("pkgres.lock")).expect("a lockfile");
+    assert!(lock("requirements.yml").status.success());
+    let before = locked();
+    // A file has no version, and none is made up for it.
+    for format in ["cyclonedx", "spdx"] {
+        let arguments = ["export", "requirements.yml", "--frozen", "--format", format];
+        let output = pkgres(folder, &arguments);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("requirements.yml"), "{text}");
+        assert!(
+            !text.contains("0.0.0") && !text.contains("requirements.yml@"),
+            "{text}"
+        );
+    }
+    for other in ["dev.yml", "manifest.yaml"] {
+        let output = lock(other);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let message = "pkgres.lock is the lockfile of requirements.yml, and not of ";
+        assert!(stderr.contains(message), "{stderr}");
+        assert_eq!(locked(), before);
+    }
+    std::fs::rename(folder.join("requirements.yml"), folder.join("site.yml")).expect("a name");
+    let output = lock("site.yml");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(locked().contains("site.yml"), "{}", locked());
+}
+
+/// The members of a workspace are told apart once, and what holds for all of them is said once.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn members_have_one_heading_and_notes_are_not_repeated() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write(
+        &folder.join("pkgres.toml"),
+        "[workspace]\nmembers = [\"apps/*\"]\n",
+    );
+    write(
+        &folder.join("index.ndjson"),
+        "{\"name\":\"org.example.Db\",\"version\":\"1.0.0\"}\n{\"name\":\"org.example.Db\",\"version\":\"2.0.0\"}\n",
+    );
+    for member in ["one", "two"] {
+        let path = folder.join("apps").join(member);
+        make_folder(&RealFileSystem, &path).expect("a folder");
+        let manifest = format!(
+            "FullName: org.example.{member}\nType: Application\nRequire:\n  org.example.Db: 1\n"
+        );
+        write(&path.join("manifest.yaml"), &manifest);
+    }
+    // Both streams lead to one file, as they do on a terminal.
+    let merged = |arguments: &[&str]| {
+        let file = std::fs::File::create(folder.join("output")).expect("a file");
+        let status = crate::program::command(folder, arguments)
+            .args(["--registry", "index:index.ndjson"])
+            .stdout(file.try_clone().expect("the same file"))
+            .stderr(file)
+            .status();
+        assert!(status.expect("the program starts").success());
+        std::fs::read_to_string(folder.join("output")).expect("text")
+    };
+    let locked = merged(&["lock", "--workspace"]);
+    assert_eq!(
+        locked.matches("is built into pkgres").count(),
+        1,
+        "{locked}"
+    );
+    let outdated = merged(&["outdated", "--workspace"]);
+    assert_eq!(
+        outdated.matches("org.example.one:").count(),
+        1,
+        "{outdated}"
+    );
+    assert!(!outdated.contains("apps/one:"), "{outdated}");
+}

@@ -392,10 +392,9 @@ impl AppliedState {
         // What a killed run began is new until a run ends.
         let known = memory.applied.ended.clone();
         drop(memory);
-        // Origins forbid cycles.
-        let Ok(mut reversals) = builder.build() else {
-            return graph;
-        };
+        let mut reversals = builder
+            .build()
+            .expect("each id is added once, and origins form no cycle");
         for node in reversals.nodes_mut() {
             node.is_reversal = true;
             let ids = node.parts().into_iter().map(|(id, _)| id).collect();

@@ -92,17 +92,14 @@ impl Watcher {
         if watched.is_ok() {
             table.paths.insert(node, paths);
         } else {
-            table.forget(node);
+            self.shared.forget(&mut table, node);
         }
         watched
     }
 
     /// Ends the watches of a node.
     pub(crate) fn unwatch(&self, node: NodeKey) {
-        let mut table = self.shared.table();
-        for number in table.forget(node) {
-            self.shared.inotify.remove(number);
-        }
+        self.shared.forget(&mut self.shared.table(), node);
     }
 }
 
@@ -118,6 +115,13 @@ impl Shared {
         self.table
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Removes a node from the table, and the watches that it was the last to need.
+    fn forget(&self, table: &mut Table, node: NodeKey) {
+        for number in table.forget(node) {
+            self.inotify.remove(number);
+        }
     }
 
     fn watch_path(&self, table: &mut Table, node: NodeKey, path: &Path) -> Result<(), TargetError> {

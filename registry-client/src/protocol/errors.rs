@@ -15,6 +15,7 @@ use super::Malformed;
 ///     title: "Conflict".to_owned(),
 ///     detail: "org.acme.Web 2.1.0 was published with other bytes".to_owned(),
 ///     request_id: "req-1".to_owned(),
+///     ..ErrorEntry::default()
 /// };
 /// let document = ErrorDocument { errors: vec![entry] };
 /// assert_eq!(ErrorDocument::parse(document.to_json().as_bytes())?, document);
@@ -40,6 +41,12 @@ pub struct ErrorEntry {
     pub detail: String,
     /// The request, as the logs of the registry name it.
     pub request_id: String,
+    /// The oldest microversion that the registry supports, if it does not support the requested one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_version: Option<String>,
+    /// The newest microversion that the registry supports, if it does not support the requested one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_version: Option<String>,
 }
 
 impl ErrorDocument {

@@ -51,6 +51,10 @@ pub(super) fn error_response(surface: &Surface, problem: &Problem, id: &str) -> 
 /// A problem in the form of the index and of the native API.
 pub(super) fn errors_document(problem: &Problem, id: &str) -> Response {
     let status = status_of(problem);
+    // As in Placement, so that clients learn which versions they can request.
+    let supported = |version: Microversion| {
+        (problem.code == ProblemCode::MicroversionUnknown).then(|| version.to_string())
+    };
     let document = ErrorDocument {
         errors: vec![ErrorEntry {
             status: status.as_u16(),
@@ -58,21 +62,12 @@ pub(super) fn errors_document(problem: &Problem, id: &str) -> Response {
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             detail: problem.detail.clone(),
             request_id: id.to_owned(),
+            min_version: supported(Microversion::OLDEST),
+            max_version: supported(Microversion::NEWEST),
         }],
     };
-    let mut text = document.to_json();
-    if problem.code == ProblemCode::MicroversionUnknown
-        && let Some(end) = text.rfind("}]")
-    {
-        // As in Placement, so that clients learn which versions they can request.
-        let versions = format!(
-            ",\"min_version\":\"{}\",\"max_version\":\"{}\"",
-            Microversion::OLDEST,
-            Microversion::NEWEST
-        );
-        text.insert_str(end, &versions);
-    }
-    Response::with_body(status, JSON, text.into()).header(header::CACHE_CONTROL, NO_CACHE)
+    Response::with_body(status, JSON, document.to_json().into())
+        .header(header::CACHE_CONTROL, NO_CACHE)
 }
 
 /// The status of a problem.

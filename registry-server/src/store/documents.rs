@@ -19,6 +19,12 @@ impl DocumentKind {
             Self::Class => "class",
         }
     }
+
+    fn parse(text: &str) -> Result<Self> {
+        let all = [Self::Package, Self::Class];
+        let found = all.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| DatabaseError::failed(format!("a document has the kind `{text}`")))
+    }
 }
 
 /// A row of the table of documents, without the body.
@@ -90,10 +96,7 @@ pub(crate) fn rendered_after(
     rows.iter()
         .map(|row| {
             Ok(DocumentRow {
-                kind: match row.text(0)? {
-                    "package" => DocumentKind::Package,
-                    _ => DocumentKind::Class,
-                },
+                kind: DocumentKind::parse(row.text(0)?)?,
                 name: row.text(1)?.to_owned(),
                 digest: match row.text(2)? {
                     "" => None,
@@ -117,4 +120,20 @@ pub(crate) fn body(
         &[kind.as_str().into(), name.into(), digest.to_string().into()],
     )?;
     row.map(|mut row| row.take_bytes(0)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_that_is_unknown_is_an_error() {
+        for kind in [DocumentKind::Package, DocumentKind::Class] {
+            assert_eq!(
+                DocumentKind::parse(kind.as_str()).expect("it is known"),
+                kind
+            );
+        }
+        assert!(DocumentKind::parse("interface").is_err());
+    }
 }

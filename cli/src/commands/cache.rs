@@ -113,7 +113,8 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
 fn forget(registry: &str, context: &Context, output: &mut Output) -> Result<()> {
     let RemoteRegistry { registry, address } = context.registries.remote(Some(registry))?;
     let options = context.registries.http(&registry)?;
-    let was_known = HttpRegistry::forget(&address, &options);
+    let was_known =
+        HttpRegistry::forget(&address, &options).map_err(|error| error.to_diagnostic())?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

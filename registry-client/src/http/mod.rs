@@ -49,11 +49,11 @@ mod transport;
 mod trust;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use pkgres_files::{FileSystem as _, RealFileSystem};
+use pkgres_files::{FileError, FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
@@ -174,13 +174,30 @@ impl HttpRegistry {
     }
 
     /// Removes the trusted state of a registry and its cached documents; returns whether there were any.
-    pub fn forget(address: &Address, options: &HttpOptions) -> bool {
-        let remove = |path: PathBuf| RealFileSystem.remove(&path).is_ok();
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be removed, and may still be used.
+    pub fn forget(address: &Address, options: &HttpOptions) -> Result<bool, FileError> {
         let cache = options.cache_folder.as_deref();
-        let documents = cache.is_some_and(|cache| remove(store::folder(cache, address)));
         let state = options.state_folder.as_deref();
-        let seen = state.is_some_and(|state| remove(store::state_path(state, address)));
-        documents || seen
+        let documents = cache.map(|cache| store::folder(cache, address));
+        let seen = state.map(|state| store::state_path(state, address));
+        let mut was_known = false;
+        for path in documents.into_iter().chain(seen) {
+            match RealFileSystem.remove(&path) {
+                Ok(()) => was_known = true,
+                Err(source) if source.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(FileError::System {
+                        action: "cannot remove",
+                        path,
+                        source,
+                    });
+                }
+            }
+        }
+        Ok(was_known)
     }
 
     /// The last known configuration.

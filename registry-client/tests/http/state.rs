@@ -296,3 +296,18 @@ fn only_a_cached_document_can_be_unchanged() {
     let part = "the document of a.A did not change, which is not in the cache";
     assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }
+
+#[test]
+fn what_cannot_be_forgotten_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = Address::parse("https://packages.example.org").expect("an address");
+    let mut options = options(folder.path());
+    let forgotten = HttpRegistry::forget(&address, &options);
+    assert!(!forgotten.expect("there is nothing"));
+
+    let file = folder.path().join("file");
+    std::fs::write(&file, "no folder").expect("the file is written");
+    options.state_folder = Some(file);
+    let error = HttpRegistry::forget(&address, &options).expect_err("a file has no entries");
+    assert!(error.to_string().starts_with("cannot remove "), "{error}");
+}

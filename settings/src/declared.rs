@@ -215,7 +215,7 @@ pub const DECLARED: &[Declared] = &[
         "overrides",
         Kind::Table,
         "",
-        "Replaces all requirements on a package: `\"FQN\" = \"SPEC\"`, or `\"FQN\" = { path = \"FOLDER\" }` for the package in a folder.",
+        "Replaces all requirements on a package: `\"PACKAGE\" = \"SPEC\"`, or `\"PACKAGE\" = { path = \"FOLDER\" }` for the package in a folder.",
     ),
     setting(
         "prefer",
@@ -231,6 +231,12 @@ pub const DECLARED: &[Declared] = &[
         "if-necessary",
         "When prereleases can be chosen. `if-necessary`: if a requirement names one, or nothing else fits; `allow`: like other versions; `never`: only if the lockfile has them.",
     ),
+    project_only(
+        "provide",
+        Kind::List,
+        "",
+        "Files with the index records of releases that are built into the host, as for `--provide`. Paths are relative to the settings file.",
+    ),
     user_only(setting(
         "quiet",
         "PKGRES_QUIET",
@@ -238,12 +244,6 @@ pub const DECLARED: &[Declared] = &[
         "false",
         "Print only results and errors.",
     )),
-    project_only(
-        "provide",
-        Kind::List,
-        "",
-        "Files with the index records of releases that are built into the host, as for `--provide`. Paths are relative to the settings file.",
-    ),
     without_flag(setting(
         "registries",
         "PKGRES_REGISTRY",

@@ -45,14 +45,14 @@ pub(crate) struct DeploymentArgs {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) forks: u16,
 
-    /// Start on no further machine once one has failed
+    /// Start no other machine after one has failed
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
 
-    /// An object model with versions; its objects have the resources of their classes
+    /// An object model with versions, whose objects get the resources of their classes
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub(crate) struct DeploymentArgs {
     #[arg(long)]
     pub(crate) no_autoedges: bool,
 
-    /// Change every resource separately, also those that could be changed together
+    /// Change each resource separately, even those that could be changed together
     #[arg(long)]
     pub(crate) no_autogroup: bool,
 

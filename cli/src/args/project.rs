@@ -164,7 +164,7 @@ pub(crate) struct RepairArgs {
     #[arg(default_value = "manifest.yaml")]
     manifest: PathBuf,
 
-    /// The same as an option, like that of `add` and `update`
+    /// The manifest as an option, as for `add` and `update`
     #[arg(long, value_name = "PATH", conflicts_with = "manifest")]
     manifest_path: Option<PathBuf>,
 

@@ -33,7 +33,7 @@ pub(crate) struct PublishArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Publish even if the registry cannot satisfy the requirements, or lacks what the package uses of others
+    /// Publish even if the registry cannot satisfy the requirements, or lacks classes that the package uses
     #[arg(long)]
     pub(crate) allow_unsatisfiable: bool,
 

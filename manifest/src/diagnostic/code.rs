@@ -44,11 +44,11 @@ codes! {
     Limit = 1, "a limit is exceeded";
     /// The text is not well-formed YAML or JSON.
     Syntax = 2, "malformed YAML or JSON";
-    /// A spec that begins with `>`, `>=` or `*` has no quotes. Without them YAML reads `>1` as the
-    /// start of a block of text, and rejects `>=1` and `*`. Put the spec in quotes: `">=1"`.
+    /// A spec that begins with `>`, `>=` or `*` has no quotes. Without them YAML reads `>1` as the start of a block of
+    /// text, and rejects `>=1` and `*`.
     UnquotedSpec = 3, "a spec without quotes";
-    /// A mapping has the same key twice. YAML readers disagree about which of the two values
-    /// counts, so pkgres takes neither. Remove one of them.
+    /// A mapping has the same key twice. YAML readers disagree about which of the two values counts, so pkgres takes
+    /// neither.
     DuplicateKey = 4, "a duplicate key";
     /// The file uses an anchor, an alias, a merge key, a directive, or a tag other than `!yaql` in a
     /// class file. pkgres does not allow them: no known package uses them, and each has made some
@@ -85,25 +85,20 @@ codes! {
     /// The solver reached its limit of steps before it found an answer. There may or may not be a
     /// solution. `--max-steps` sets a higher limit.
     GaveUp = 16, "the solver gave up";
-    /// A package requires itself. Remove the requirement: a package finds its own classes without
-    /// one.
+    /// A package requires itself. A package finds its own classes without that.
     SelfRequirement = 17, "a package requires itself";
     /// The manifest's `Format` names a version of MuranoPL or Heat.HOT that pkgres does not
     /// support.
     Format = 18, "an unsupported format";
     /// A path leads outside of the package, or is not valid on every file system.
     Path = 19, "an invalid path";
-    /// The lockfile is damaged, or an edit by hand broke it. `pkgres lock` writes a new one and
-    /// keeps the versions that it can still read.
+    /// The lockfile is damaged, or an edit by hand broke it.
     LockUnreadable = 20, "the lockfile cannot be read";
-    /// The lockfile no longer matches the manifest or the registries. The message lists each
-    /// difference. `pkgres lock` updates the lockfile and keeps all versions that still fit.
+    /// The lockfile no longer matches the manifest or the registries. The message lists each difference.
     LockStale = 21, "the lockfile is out of date";
-    /// The lockfile contains the markers of a merge conflict, or two versions of a package where
-    /// only one is expected. `pkgres lock` resolves the conflict: it prefers the releases of both
-    /// sides.
+    /// The lockfile contains the markers of a merge conflict, or two versions of a package where only one is expected.
     LockConflict = 22, "the lockfile is an unresolved merge";
-    /// A newer version of pkgres wrote the lockfile. Install that version.
+    /// A newer version of pkgres wrote the lockfile.
     LockFormat = 23, "the lockfile has a newer format";
     /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
@@ -121,7 +116,7 @@ codes! {
     RegistryUnreachable = 40, "a registry cannot be read";
     /// A registry has two releases of the same name and version with different content. In a folder of class packages,
     /// this is an error. In an index file and among releases of other ecosystems, it is a warning, and the version is
-    /// not used unless the lockfile has the digest of one of them. Give one of them another version, or remove it.
+    /// not used unless the lockfile has the digest of one of them.
     DuplicateRelease = 41, "a duplicate release";
     /// A package in a registry cannot be read. pkgres uses the rest of the registry.
     BrokenPackage = 42, "a package cannot be read";
@@ -143,9 +138,8 @@ codes! {
     Rejected = 47, "a registry rejects a request";
     /// The address of the database asks for TLS with `sslmode`, and the database does not offer it.
     NoTls = 48, "the database offers no TLS";
-    /// The certificate of the database has expired, is for another host, or was issued by an
-    /// authority that is not trusted. To trust your own authority, name its file with `sslrootcert`
-    /// in the address.
+    /// The certificate of the database has expired, is for another host, or was issued by an authority that is not
+    /// trusted.
     Certificate = 49, "a certificate is not trusted";
     /// A document in a class file does not define a class, or a part of the class has the wrong
     /// form.
@@ -168,14 +162,15 @@ codes! {
     /// not take, or creates an object without the values that it needs. The member may have been removed from a
     /// required package: `pkgres semver` shows what changed between two of its versions.
     MemberUnavailable = 56, "a used member is not available";
-    /// The document is not an object model, an object has a class that no package defines, or its header has two versions that
-    /// exclude each other: `version` is that of pkgres, and Murano reads the version in `type` or else `classVersion`.
+    /// The document is not an object model, an object has a class that no package defines, or its header has two
+    /// versions that contradict each other: pkgres reads `version`, and Murano reads the version in `type` or, without
+    /// one, `classVersion`.
     Model = 60, "an invalid object model";
     /// Several packages define the class of an object that does not name its package. Add `package`
     /// to the object's header.
     ModelAmbiguous = 61, "the package of an object is ambiguous";
-    /// An object is pinned to a version that no longer exists. `pkgres pin --fallback` takes the
-    /// newest version of the same minor version, or else of the same major version, that can be chosen.
+    /// An object is pinned to a version that no longer exists. `pkgres pin --fallback` takes the newest version that
+    /// can be chosen with the same major and minor number or, if there is none, with the same major number.
     ModelGone = 62, "a pinned version is gone";
     /// A value in the object model violates the contract of the property that holds it.
     ModelContract = 63, "a contract is violated";
@@ -209,8 +204,9 @@ codes! {
     /// the versions. Dependants rely on this step: a package that requires `1` gets every version below 2.
     /// `pkgres semver` lists the differences, and `pkgres explain RULE` explains the rule of each.
     VersionStep = 79, "the step between two versions is too small";
-    /// A model extends types of a model that it does not require, or a collection imports modules of a collection
-    /// that is not among its dependencies. Nothing ensures that a suitable release of the other one is chosen, or any.
+    /// A model extends types of a model that it does not require, or a collection imports modules of a collection that
+    /// is not among its dependencies. So nothing ensures that a suitable release of the other one is chosen, or that it
+    /// is chosen at all.
     NotRequired = 85, "a package that is not required";
     /// A range allows versions that lack something that is imported, or the newest version in the range lacks something
     /// that is used. pkgres never chooses a version that lacks an import, but other programs do. A version that lacks
@@ -262,12 +258,12 @@ codes! {
     /// A resource could not be checked or changed on a machine. The resources that come after it were not checked.
     ResourceFailed = 107, "a resource failed";
     /// A value of a validation has no quotes, and some YAML readers take it for a number or another type: other
-    /// programs may turn `1.10` into `1.1`. Put it in quotes.
+    /// programs may turn `1.10` into `1.1`.
     ValueNotText = 110, "a value is not text";
     /// A machine does not meet the conditions of its validation, or a validator could not make it meet them.
     ValidationFailed = 111, "a machine fails its validation";
-    /// A validator may only test, and succeeds although it changed something or tried to. Its result says nothing
-    /// about a machine.
+    /// A validator that was only allowed to test changed something, or tried to, and still succeeded. Its result says
+    /// nothing about a machine.
     TestChanges = 112, "a test cannot be trusted";
     /// A machine cannot be reached by `ssh`, or the connection to it was lost. The message has the reason that
     /// `ssh` reports. The configuration of `ssh` decides which host keys are accepted; nothing asks for a password.

@@ -90,8 +90,12 @@ fn the_third_interrupt_kills_a_command_before_the_run_ends() {
 
 #[test]
 fn the_first_interrupt_waits_and_the_second_one_asks() {
-    let run = Run::start("sleep 1; :", DriveOptions::default());
+    let gate = tempfile::tempdir().expect("a folder for the test");
+    let gate = gate.path().join("gate");
+    let text = format!("until [ -e {} ]; do sleep 0.01; done", gate.display());
+    let run = Run::start(&text, DriveOptions::default());
     run.interrupt();
+    std::fs::write(&gate, "").expect("the file can be written");
     let (ending, is_running) = run.end();
     // It was done, and did not make what was asked for.
     assert_eq!(ending.status, Status::Interrupted);

@@ -11,7 +11,7 @@ use pkgres_tests::skip;
 use crate::program::write;
 
 /// How long the slow registry takes to answer: longer than the delay of the spinner, even on a busy machine.
-const DELAY: Duration = Duration::from_millis(600);
+const DELAY: Duration = Duration::from_secs(3);
 
 /// The address of a server that is slow to answer that it is not a registry.
 fn slow_registry() -> String {

@@ -13,7 +13,7 @@
 //! - [`ssh`] has a machine that is reached by ssh: this one.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`answers`] compares JSON documents of commands with their schemas, and [`hints`] tries the commands that hints name.
-//! - [`small_disk`] has file systems that are full or read-only.
+//! - [`small_disk`] has file systems that are full or read-only, and [`lifeline`] notices when processes have ended.
 //! - [`ansible`] has the corpus of Ansible collections, and [`opcua`] that of OPC UA models.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
 //!   reports tests that cannot run here.
@@ -32,6 +32,7 @@ pub mod drive;
 pub mod examples;
 mod generate;
 pub mod hints;
+pub mod lifeline;
 pub mod models;
 pub mod opcua;
 pub mod random;

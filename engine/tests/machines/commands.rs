@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pkgres_engine::{
     Cancellable, Cancellation, Command, EntryAttributes, Target as _, TargetError,
 };
+use pkgres_tests::lifeline::Lifeline;
 
 use crate::{script, with_commands};
 
@@ -150,37 +151,31 @@ fn commands_run_as_the_user_that_they_name() {
 #[test]
 fn a_command_that_takes_too_long_is_killed_with_what_it_started() {
     for subject in with_commands() {
-        let late = subject.outside("late");
-        let text = format!("(sleep 1.5; touch {}) & sleep 60", late.display());
+        let held = subject.outside("held");
+        let lifeline = Lifeline::new(&held);
+        let text = format!("(exec 9>{}; sleep 1000) & sleep 1000", held.display());
         let command = script(&text).timeout(Duration::from_millis(500));
-        let start = Instant::now();
         let error = subject.target.run(&command).expect_err("it sleeps");
         assert!(
             matches!(error, TargetError::Timeout { .. }),
             "{}: {error}",
             subject.kind
         );
-        assert!(start.elapsed() < Duration::from_secs(10));
-        std::thread::sleep(Duration::from_millis(1700));
-        assert!(!late.exists(), "{}: its child lives on", subject.kind);
+        let kind = subject.kind;
+        assert!(lifeline.is_released(), "{kind}: its child lives on");
     }
 }
 
 #[test]
 fn what_a_command_leaves_running_ends_with_it() {
     for subject in with_commands() {
-        let late = subject.outside("late");
-        let text = format!("(sleep 1; touch {}) & echo done", late.display());
-        let start = Instant::now();
+        let held = subject.outside("held");
+        let lifeline = Lifeline::new(&held);
+        let text = format!("(exec 9>{}; sleep 1000) & echo done", held.display());
         let output = subject.target.run(&script(&text)).expect("it runs");
         assert_eq!(output.text(), "done\n", "{}", subject.kind);
-        assert!(
-            start.elapsed() < Duration::from_millis(900),
-            "{}",
-            subject.kind
-        );
-        std::thread::sleep(Duration::from_millis(1200));
-        assert!(!late.exists(), "{}: its child lives on", subject.kind);
+        let kind = subject.kind;
+        assert!(lifeline.is_released(), "{kind}: its child lives on");
     }
 }
 
@@ -217,9 +212,12 @@ fn a_cancelled_command_ends_and_nothing_new_starts() {
 
         let cancellation = Cancellation::default();
         let target = Cancellable::new(&*subject.target, cancellation.clone());
+        let text = format!("rm {}; sleep 1000", started.display());
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| target.run(&Command::new("sleep").argument("60")));
-            std::thread::sleep(Duration::from_millis(300));
+            let waiting = scope.spawn(|| target.run(&script(&text)));
+            while started.exists() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
             cancellation.kill();
             let ended = waiting.join().expect("it does not panic");
             assert!(

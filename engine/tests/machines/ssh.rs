@@ -80,11 +80,15 @@ fn a_lost_connection_is_an_error_and_made_again() {
     let Some(server) = SshServer::start() else {
         return;
     };
-    let machine = connect(&server);
+    let machine = &connect(&server);
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| machine.run(&script("sleep 60")));
-        std::thread::sleep(Duration::from_millis(300));
+        let started = folder.path().join("started");
+        let text = format!(": > {}; sleep 1000", started.display());
+        let waiting = scope.spawn(move || machine.run(&script(&text)));
+        while !started.exists() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         server.end_connections();
         let ended = waiting.join().expect("it does not panic");
         assert!(

@@ -4,10 +4,11 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pkgres_engine::{ArgumentValues, Machine, PreparedValidation, Probe as _, ValidationReport};
 use pkgres_manifest::Validation;
+use pkgres_tests::lifeline::Lifeline;
 
 use crate::support::{
     defaults, findings, prepared, reconcile, skipped, specification_errors, test, validation,
@@ -175,23 +176,21 @@ fn a_script_that_only_claims_to_test_is_found_out() {
 #[test]
 fn a_script_that_takes_too_long_is_killed_with_what_it_started() {
     let folder = tempfile::tempdir().expect("a folder for the test");
-    let late = folder.path().join("late");
+    let held = folder.path().join("held");
+    let lifeline = Lifeline::new(&held);
     let text = script(
         "",
         "output: found",
-        &format!("(sleep 1; touch {}) &\nsleep 60\n", late.display()),
+        &format!("(exec 9>{}; sleep 1000) &\nsleep 1000\n", held.display()),
     );
     let validation = validation(&text);
     let prepared = prepared(&validation, &[]).timeout(Duration::from_millis(200));
-    let start = Instant::now();
     let report = prepared.reconcile(&local(), ArgumentValues::default());
-    assert!(start.elapsed() < Duration::from_secs(20));
     assert_eq!(
         findings(&report.expect("it is not cancelled")),
         ["v.yaml:3:3: error[PK0111]: `page` was killed: it did not end in 0.2 s"]
     );
-    std::thread::sleep(Duration::from_millis(1200));
-    assert!(!late.exists());
+    assert!(lifeline.is_released());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::{IndexDocument, SigningKey};
+use pkgres_registry_client::{Address, HttpRegistry};
 
 use crate::fake::{Fake, Received, Reply, World};
 use crate::{assert_says, connect, options, rejection, some, versions};

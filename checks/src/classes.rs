@@ -1,6 +1,6 @@
 //! Checks the classes of a package without knowing other packages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -59,6 +59,7 @@ pub(crate) fn check(
     };
     for class in classes.values() {
         check_usage(classes, class, findings);
+        check_descriptions(classes, class, findings);
         check_class(class, findings);
     }
     check_cycles(classes, findings);
@@ -66,6 +67,7 @@ pub(crate) fn check(
 
 /// Checks a class by itself.
 pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic>) {
+    findings.extend(class.rejections.iter().cloned());
     for key in &class.unknown_keys {
         let message = format!(
             "unknown key `{}` in a class",
@@ -134,6 +136,36 @@ fn check_usage(
                 class.name.value, parent.value
             );
             findings.push(Diagnostic::error(Code::Extends, message).at(parent.location.clone()));
+        }
+    }
+}
+
+/// Reports what the meta classes of the package cannot describe.
+fn check_descriptions(
+    classes: &BTreeMap<ClassName, ClassDefinition>,
+    class: &ClassDefinition,
+    findings: &mut Vec<Diagnostic>,
+) {
+    for described in &class.described_by {
+        let mut before = HashSet::new();
+        for meta in &described.metas {
+            let Some(definition) = classes.get(&meta.value) else {
+                continue;
+            };
+            let name = &meta.value;
+            let is_again = !before.insert(name);
+            let problem = if definition.usage != ClassUsage::Meta {
+                format!("`{name}` is not a meta class, so it describes nothing")
+            } else if !definition.attachment.applies.contains(described.target) {
+                let target = described.target;
+                format!("`Applies` of the meta class `{name}` does not list {target}")
+            } else if is_again && !definition.attachment.is_many {
+                format!("the meta class `{name}` describes the same thing twice")
+            } else {
+                continue;
+            };
+            let finding = Diagnostic::error(Code::ClassFile, problem);
+            findings.push(finding.at(meta.location.clone()));
         }
     }
 }

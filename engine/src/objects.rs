@@ -128,7 +128,9 @@ impl<'packages> ObjectClasses<'packages> {
                 Value::Object(self.entries_json(model, entries))
             }
             ValueKind::Object(object) => self.json(model, *object),
-            ValueKind::Reference(object) => json!(model.object(*object).id),
+            ValueKind::Reference(object) | ValueKind::Repeated(object) => {
+                json!(model.object(*object).id)
+            }
             _ => Value::Null,
         }
     }
@@ -176,10 +178,12 @@ fn default_value(property: &Property, number: usize, rest: &[&str]) -> TemplateV
 /// text.
 fn text_of<'model>(value: &'model ValueKind, model: &'model ObjectModel) -> TemplateValue<'model> {
     match value {
-        ValueKind::Reference(object) => match &model.object(*object).id {
-            Some(id) => TemplateValue::Text(Cow::Borrowed(id)),
-            None => TemplateValue::NotText("an object"),
-        },
+        ValueKind::Reference(object) | ValueKind::Repeated(object) => {
+            match &model.object(*object).id {
+                Some(id) => TemplateValue::Text(Cow::Borrowed(id)),
+                None => TemplateValue::NotText("an object"),
+            }
+        }
         ValueKind::Bool(true) => TemplateValue::Text(Cow::Borrowed("true")),
         ValueKind::Bool(false) => TemplateValue::Text(Cow::Borrowed("false")),
         ValueKind::Number(text) | ValueKind::Text(text) => TemplateValue::Text(Cow::Borrowed(text)),

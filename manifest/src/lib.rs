@@ -82,7 +82,8 @@ pub use archive::{Archive, ArchiveFile, LazyArchive, check_distinct, write_archi
 pub use class_file::read_class_file;
 pub use class_file::{
     Argument, ArgumentUsage, CallArguments, ClassConstraint, ClassDefinition, ClassUsage, Contract,
-    MapKey, MemberUse, MetaAttachment, Method, ObjectCreation, Property, Rule,
+    Descriptions, Literal, MapKey, MemberUse, MetaAttachment, Method, ObjectCreation, Property,
+    Rule,
 };
 pub use declarations::{ClassOptions, Declarations, DeclaredOption, DeclaredType, SetOptions};
 #[cfg(feature = "packages")]

@@ -3,6 +3,8 @@
 //! A contract is a YAQL expression such as `$.class(std:Object).notNull()`, or a list or mapping of contracts.
 //! Functions that only the deployment engine can evaluate are kept as text ([`Rule::Unchecked`]).
 
+use std::fmt;
+
 use super::namespaces::Namespaces;
 use super::yaql::{Token, TokenKind, closing_parenthesis, split_arguments, tokenize};
 use crate::diagnostic::Escaped;
@@ -36,6 +38,30 @@ pub enum MapKey {
     Matching(Vec<Rule>),
 }
 
+/// A scalar that a contract consists of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Literal {
+    /// Null.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number, as written.
+    Number(String),
+    /// Text.
+    Text(String),
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("null"),
+            Self::Bool(value) => value.fmt(formatter),
+            Self::Number(text) => Escaped::shortened(text).fmt(formatter),
+            Self::Text(text) => write!(formatter, "the text `{}`", Escaped::shortened(text)),
+        }
+    }
+}
+
 /// One rule of a contract expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -56,6 +82,8 @@ pub enum Rule {
     Owned,
     /// The value is an object that belongs to another one.
     NotOwned,
+    /// The value is this scalar.
+    Equal(Literal),
     /// A call that only the deployment engine can evaluate, as written.
     Unchecked(String),
 }

@@ -16,7 +16,7 @@ mod namespaces;
 mod reader;
 mod yaql;
 
-pub use contract::{ClassConstraint, Contract, MapKey, Rule};
+pub use contract::{ClassConstraint, Contract, Literal, MapKey, Rule};
 pub use member_use::{CallArguments, MemberUse, ObjectCreation};
 #[cfg(feature = "packages")]
 pub(crate) use reader::ClassFileReader;
@@ -25,7 +25,7 @@ pub(crate) use reader::KNOWN_KEYS;
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Located, Location, Parsed};
+use crate::diagnostic::{Diagnostic, Located, Location, Parsed};
 use crate::document::decode;
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
@@ -40,7 +40,7 @@ pub enum ClassUsage {
 }
 
 /// The kinds of things that meta classes can describe.
-const META_TARGETS: [&str; 5] = ["Argument", "Method", "Package", "Property", "Type"];
+pub(crate) const META_TARGETS: [&str; 5] = ["Argument", "Method", "Package", "Property", "Type"];
 
 /// How a meta class can be attached to what it describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,6 +154,20 @@ pub struct ClassDefinition {
     pub creations: Vec<ObjectCreation>,
     /// Keys that a class cannot have.
     pub unknown_keys: Vec<Located<String>>,
+    /// The meta classes that describe the class, its members and their arguments, by what they describe.
+    pub described_by: Vec<Descriptions>,
+    /// Why the deployment engine does not load the class, as far as its file says. Versions can be chosen all the same.
+    pub rejections: Vec<Diagnostic>,
+}
+
+/// The meta classes that describe one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Descriptions {
+    /// The kind of the thing: one of those that a meta class can [apply](MetaAttachment::applies) to.
+    pub target: &'static str,
+    /// The meta classes in order.
+    pub metas: Vec<Located<ClassName>>,
 }
 
 impl ClassDefinition {
@@ -192,6 +206,8 @@ impl ClassDefinition {
             member_uses: Vec::new(),
             creations: Vec::new(),
             unknown_keys: Vec::new(),
+            described_by: Vec::new(),
+            rejections: Vec::new(),
         }
     }
 }

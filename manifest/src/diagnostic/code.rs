@@ -156,8 +156,8 @@ codes! {
     /// A contract cannot be parsed, calls a function that does not exist, or rejects the default of its property. The
     /// deployment engine would report this only when it checks a value against the contract.
     Contract = 54, "an invalid contract";
-    /// A property has a `Usage` that does not exist.
-    PropertyUsage = 55, "an unknown usage of a property";
+    /// A property, method or argument has a `Usage` that does not exist.
+    PropertyUsage = 55, "an unknown usage";
     /// The body of a method uses a member that its class does not have, calls a method with arguments that it does
     /// not take, or creates an object without the values that it needs. The member may have been removed from a
     /// required package: `pkgres semver` shows what changed between two of its versions.

@@ -112,8 +112,10 @@ pub enum ValueKind {
     Map(Vec<(String, ModelValue)>),
     /// An object, written at this place.
     Object(ObjectId),
-    /// A reference to an object that is written elsewhere, or that object written again.
+    /// The id of an object that is written elsewhere.
     Reference(ObjectId),
+    /// An object that is also written elsewhere, written again.
+    Repeated(ObjectId),
     /// An object whose header has no `type`: its properties. It is of the class that its contract names.
     Untyped(Vec<(String, ModelValue)>),
     /// A reference to an object whose header has no `type`.
@@ -132,7 +134,9 @@ impl ModelValue {
     /// The object that the value is or refers to.
     pub fn object(&self) -> Option<ObjectId> {
         match self.kind {
-            ValueKind::Object(object) | ValueKind::Reference(object) => Some(object),
+            ValueKind::Object(object)
+            | ValueKind::Reference(object)
+            | ValueKind::Repeated(object) => Some(object),
             _ => None,
         }
     }

@@ -189,7 +189,7 @@ impl<'source> ModelReader<'source> {
     /// An object of a list at the top. There, writing an object again means nothing.
     fn listed(&mut self, item: &'source Node) {
         let value = self.value(item, None);
-        if let (ValueKind::Reference(object), Some(mapping)) = (value.kind, item.as_mapping()) {
+        if let (ValueKind::Repeated(object), Some(mapping)) = (value.kind, item.as_mapping()) {
             let first = self.objects[object.0].location.clone();
             let id = self.objects[object.0].id.clone().unwrap_or_default();
             let header = mapping.get(HEADER).map_or(item.span, |header| header.span);
@@ -296,7 +296,7 @@ impl<'source> ModelReader<'source> {
         if let Some(first) = id.and_then(|id| self.ids.get(id)).copied() {
             if self.is_written_again(first.node, node) {
                 return match first.object {
-                    Some(object) => ValueKind::Reference(object),
+                    Some(object) => ValueKind::Repeated(object),
                     None => ValueKind::UntypedReference,
                 };
             }

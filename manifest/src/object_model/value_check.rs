@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::{Exclusions, ModelValue, ObjectId, ObjectModel, ValueKind};
-use crate::class_file::{ClassConstraint, Contract, MapKey, Property, Rule};
+use crate::class_file::{ClassConstraint, Contract, Literal, MapKey, Property, Rule};
 use crate::diagnostic::{Escaped, Location, counted};
 use crate::name::ClassName;
 
@@ -52,6 +52,12 @@ pub enum ValueProblem {
     NotText,
     /// The value is neither true nor false.
     NotBool,
+    /// The value is not this scalar.
+    NotEqual(Literal),
+    /// The key of the value is not a whole number.
+    KeyNotInt,
+    /// The value is no object.
+    NoObject,
     /// The value is not a whole number.
     NotInt,
     /// The value is not a mapping.
@@ -79,6 +85,9 @@ impl fmt::Display for ValueProblem {
             Self::Null => formatter.write_str("must not be null"),
             Self::NotText => formatter.write_str("must be text"),
             Self::NotBool => formatter.write_str("must be true or false"),
+            Self::NotEqual(value) => write!(formatter, "must be {value}"),
+            Self::KeyNotInt => formatter.write_str("must have a whole number as its key"),
+            Self::NoObject => formatter.write_str("must be an object"),
             Self::NotInt => formatter.write_str("must be a whole number"),
             Self::NotMapping => formatter.write_str("must be a mapping"),
             Self::TooFewItems(minimum) => {
@@ -270,7 +279,11 @@ impl<'a> Visit<'_, 'a> {
                     let others = entries.iter();
                     for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
                         let excluded = exclusions.of(name);
-                        self.contract(contract, Some(value), &property_path(path, name), &excluded);
+                        let path = property_path(path, name);
+                        if rules.contains(&Rule::Int) && !is_python_int(name) {
+                            self.violated(ValueProblem::KeyNotInt, Some(value), &path);
+                        }
+                        self.contract(contract, Some(value), &path, &excluded);
                     }
                 }
             }
@@ -295,73 +308,130 @@ impl<'a> Visit<'_, 'a> {
         if matches!(kind, ValueKind::Untyped(_)) && !names_class {
             self.violated(ValueProblem::NoType, value, path);
         }
+        // What the rules so far have made of the value.
+        let mut became = Became::Nothing;
         for rule in rules {
             match rule {
-                Rule::Class(constraint) | Rule::Template(constraint) => match (kind, value) {
-                    (ValueKind::Object(object) | ValueKind::Reference(object), _) => {
-                        self.found.objects.push(ConstrainedObject {
+                Rule::Class(constraint) | Rule::Template(constraint)
+                    if became.may_be_object() && Self::takes(rule, kind) =>
+                {
+                    became = Became::Object;
+                    match (kind, value) {
+                        (
+                            ValueKind::Object(object)
+                            | ValueKind::Reference(object)
+                            | ValueKind::Repeated(object),
+                            _,
+                        ) => self.found.objects.push(ConstrainedObject {
                             constraint,
                             object: *object,
                             path: path.to_owned(),
-                        });
-                        continue;
-                    }
-                    (ValueKind::Untyped(properties) | ValueKind::Map(properties), Some(value)) => {
-                        self.found.described.push(DescribedObject {
+                        }),
+                        (
+                            ValueKind::Untyped(properties) | ValueKind::Map(properties),
+                            Some(value),
+                        ) => self.found.described.push(DescribedObject {
                             constraint,
                             properties,
                             path: path.to_owned(),
                             location: &value.location,
                             exclusions: exclusions.and(constraint),
-                        });
-                        continue;
+                        }),
+                        _ => {}
                     }
-                    _ => {}
-                },
-                Rule::Unchecked(written) => self.found.not_checked.push(written),
+                    continue;
+                }
+                Rule::Unchecked(written) => {
+                    self.found.not_checked.push(written);
+                    continue;
+                }
                 _ => {}
             }
-            if let Some(problem) = self.problem(rule, kind, value.is_none()) {
-                self.violated(problem, value, path);
+            match self.problem(rule, kind, became, value.is_none()) {
+                Some(problem) => return self.violated(problem, value, path),
+                None => became = became.by(rule),
             }
         }
     }
 
-    /// What a rule finds wrong with a value.
-    fn problem(&self, rule: &Rule, kind: &ValueKind, is_absent: bool) -> Option<ValueProblem> {
-        // A reference is text to every rule that does not want an object.
-        let is_structure = matches!(
-            kind,
-            ValueKind::List(_) | ValueKind::Map(_) | ValueKind::Object(_) | ValueKind::Untyped(_)
-        );
-        let is_null = matches!(kind, ValueKind::Null);
+    /// Whether a rule for objects takes a value: text is no template, even if it is the id of an object.
+    fn takes(rule: &Rule, kind: &ValueKind) -> bool {
+        match kind {
+            ValueKind::Object(_)
+            | ValueKind::Repeated(_)
+            | ValueKind::Untyped(_)
+            | ValueKind::Map(_)
+            | ValueKind::Null
+            | ValueKind::UntypedReference => true,
+            ValueKind::Reference(_) => matches!(rule, Rule::Class(_)),
+            _ => false,
+        }
+    }
+
+    /// What a rule finds wrong with a value. Rules convert it for those that come after them.
+    fn problem(
+        &self,
+        rule: &Rule,
+        kind: &ValueKind,
+        became: Became,
+        is_absent: bool,
+    ) -> Option<ValueProblem> {
+        if matches!(kind, ValueKind::Null) {
+            return match rule {
+                Rule::NotNull if is_absent => Some(ValueProblem::Absent),
+                Rule::NotNull => Some(ValueProblem::Null),
+                Rule::Equal(expected) if *expected != Literal::Null => {
+                    Some(ValueProblem::NotEqual(expected.clone()))
+                }
+                _ => None,
+            };
+        }
         match rule {
-            Rule::NotNull if is_absent => Some(ValueProblem::Absent),
-            Rule::NotNull if is_null => Some(ValueProblem::Null),
-            Rule::String if is_structure => Some(ValueProblem::NotText),
-            Rule::Bool if is_structure => Some(ValueProblem::NotBool),
-            Rule::Int if !self.is_whole_number(kind) => Some(ValueProblem::NotInt),
-            Rule::Class(constraint) if !is_null && !matches!(kind, ValueKind::UntypedReference) => {
-                Some(ValueProblem::NotObject(constraint.class.clone()))
+            Rule::String if became == Became::Nothing && !is_textual(kind) => {
+                Some(ValueProblem::NotText)
             }
-            Rule::Template(constraint)
-                if !is_null && !matches!(kind, ValueKind::UntypedReference) =>
-            {
-                Some(ValueProblem::NotTemplate(constraint.class.clone()))
+            Rule::Int if !self.is_whole_number(kind, became) => Some(ValueProblem::NotInt),
+            Rule::Class(constraint) => Some(ValueProblem::NotObject(constraint.class.clone())),
+            Rule::Template(constraint) => Some(ValueProblem::NotTemplate(constraint.class.clone())),
+            Rule::Owned | Rule::NotOwned if became != Became::Object => {
+                Some(ValueProblem::NoObject)
             }
             Rule::Owned => match kind {
-                ValueKind::Reference(object) if !self.holds(*object) => {
+                ValueKind::Reference(object) | ValueKind::Repeated(object)
+                    if !self.holds(*object) =>
+                {
                     Some(ValueProblem::NotOwned)
                 }
                 _ => None,
             },
             Rule::NotOwned => match kind {
-                ValueKind::Object(object) | ValueKind::Reference(object) if self.holds(*object) => {
+                ValueKind::Object(object)
+                | ValueKind::Reference(object)
+                | ValueKind::Repeated(object)
+                    if self.holds(*object) =>
+                {
                     Some(ValueProblem::Owned)
                 }
                 _ => None,
             },
+            Rule::Equal(expected) if !self.is_equal(kind, expected) => {
+                Some(ValueProblem::NotEqual(expected.clone()))
+            }
             _ => None,
+        }
+    }
+
+    fn is_equal(&self, kind: &ValueKind, expected: &Literal) -> bool {
+        match (kind, expected) {
+            (ValueKind::Bool(value), Literal::Bool(expected)) => value == expected,
+            (ValueKind::Number(value), Literal::Number(expected)) => {
+                value == expected || value.parse::<f64>() == expected.parse()
+            }
+            (ValueKind::Text(value), Literal::Text(expected)) => value == expected,
+            (ValueKind::Reference(object), Literal::Text(expected)) => {
+                self.model.object(*object).id.as_ref() == Some(expected)
+            }
+            _ => false,
         }
     }
 
@@ -372,24 +442,71 @@ impl<'a> Visit<'_, 'a> {
         holders.any(|holder| holder == self.holder)
     }
 
-    /// Whether the engine can convert a value to a whole number.
-    fn is_whole_number(&self, kind: &ValueKind) -> bool {
-        // `2.0` and `1e3` are whole, too, unless they are texts.
-        let is_whole = |text: &str| {
-            let number = text.parse::<f64>();
-            number.is_ok_and(|number| number.is_finite() && number.fract() == 0.0)
-        };
-        match kind {
-            ValueKind::Null | ValueKind::Bool(_) => true,
-            ValueKind::Number(text) => is_whole_number(text) || is_whole(text),
-            ValueKind::Text(text) => is_whole_number(text.trim()),
-            ValueKind::Reference(object) => {
+    /// Whether the engine can convert a value to a whole number. It cuts fractions off, but only those of numbers.
+    fn is_whole_number(&self, kind: &ValueKind, became: Became) -> bool {
+        match (became, kind) {
+            (Became::Object, _) => false,
+            (Became::Number | Became::Bool, _) | (Became::Nothing, ValueKind::Bool(_)) => true,
+            (Became::Nothing, ValueKind::Number(text)) => {
+                is_whole_number(text) || text.parse::<f64>().is_ok_and(f64::is_finite)
+            }
+            (_, ValueKind::Number(text) | ValueKind::Text(text)) => is_python_int(text),
+            (_, ValueKind::Reference(object)) => {
                 let id = self.model.object(*object).id.as_deref();
-                id.is_some_and(|id| is_whole_number(id.trim()))
+                id.is_some_and(is_python_int)
             }
             _ => false,
         }
     }
+}
+
+/// What the rules of a contract have made of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Became {
+    /// It is as written.
+    Nothing,
+    /// Text.
+    Text,
+    /// A whole number.
+    Number,
+    /// True or false.
+    Bool,
+    /// An object.
+    Object,
+}
+
+impl Became {
+    fn by(self, rule: &Rule) -> Self {
+        match rule {
+            Rule::String => Self::Text,
+            Rule::Int => Self::Number,
+            Rule::Bool => Self::Bool,
+            _ => self,
+        }
+    }
+
+    fn may_be_object(self) -> bool {
+        matches!(self, Self::Nothing | Self::Text | Self::Object)
+    }
+}
+
+/// Whether the engine can convert a value to text: fractions are not.
+fn is_textual(kind: &ValueKind) -> bool {
+    match kind {
+        ValueKind::Number(text) => is_whole_number(text),
+        ValueKind::Bool(_)
+        | ValueKind::Text(_)
+        | ValueKind::Reference(_)
+        | ValueKind::UntypedReference => true,
+        _ => false,
+    }
+}
+
+/// Whether the engine reads a text as a whole number: spaces around it and single `_` between digits are fine.
+fn is_python_int(text: &str) -> bool {
+    let text = text.trim();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    (digits.split('_')).all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// Whether a text is a whole number, of any length.

@@ -134,18 +134,26 @@ impl Package {
                 continue;
             };
             for definition in definitions {
-                if let Some(first) = classes.get(&definition.name.value) {
+                // As in the reference implementation, the last definition in the file that is listed for the class counts.
+                let name = &definition.name.value;
+                let is_listed = requested.contains(&name);
+                if let Some(first) = classes.get(name) {
+                    let message = format!("the class `{name}` is defined twice");
+                    let counts = if is_listed { "second" } else { "first" };
+                    let again = definition.name.location.clone();
                     files.findings.push(
-                        Diagnostic::error(
-                            Code::ClassName,
-                            format!("the class `{}` is defined twice", definition.name.value),
-                        )
-                        .label(definition.name.location.clone(), "again here")
-                        .label(first.name.location.clone(), "first here"),
+                        Diagnostic::warning(Code::ClassName, message)
+                            .label(again, "again here")
+                            .label(first.name.location.clone(), "first here")
+                            .hint(format!(
+                                "only the {counts} definition counts: remove the other one"
+                            )),
                     );
-                } else {
-                    classes.insert(definition.name.value.clone(), definition);
+                    if !is_listed {
+                        continue;
+                    }
                 }
+                classes.insert(name.clone(), definition);
             }
         }
         let interfaces = files.interfaces();

@@ -274,9 +274,11 @@ impl<'a> Check<'a> {
             (Contract::Class(class, spec), Value::Object(object) | Value::Reference(object)) => {
                 self.is_of(*object, declaring, class, spec.as_ref())
             }
-            (Contract::Template(class, _), Value::Object(object) | Value::Reference(object)) => {
+            (Contract::Template(class, _), Value::Object(object)) => {
                 self.is_of(*object, declaring, class, None)
             }
+            // The id of an object is text, which describes nothing.
+            (Contract::Template(..), Value::Reference(_)) => false,
         }
     }
 

@@ -4,15 +4,20 @@ use super::ClassFileReader;
 use crate::class_file::contract::{parse_expression, unreadable};
 use crate::class_file::member_use::{WrittenUse, written_uses};
 use crate::class_file::{
-    Argument, ArgumentUsage, Contract, MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
+    Argument, ArgumentUsage, Contract, Literal, MapKey, MemberUse, Method, ObjectCreation,
+    Property, Rule,
 };
 use crate::diagnostic::{Code, Escaped, Located, Span};
-use crate::document::{Entry, Mapping, Node, Numbers, Value, as_json};
+use crate::document::{Entry, Mapping, Node, Numbers, Scalar, Style, Value, as_json};
 
 /// The keys that declarations can have.
 const PROPERTY_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
 const METHOD_KEYS: [&str; 5] = ["Arguments", "Body", "Meta", "Scope", "Usage"];
 const ARGUMENT_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
+
+/// The usages that declarations can have; the first is that of one without.
+const METHOD_USAGES: [&str; 4] = ["Runtime", "Action", "Extension", "Static"];
+const ARGUMENT_USAGES: [&str; 3] = ["Standard", "KwArgs", "VarArgs"];
 
 impl ClassFileReader<'_> {
     /// Reads the properties that a class declares.
@@ -24,9 +29,8 @@ impl ClassFileReader<'_> {
                 continue;
             };
             self.misspelt_keys(declaration, &PROPERTY_KEYS, "a property");
-            if let Some(node) = declaration.get("Meta") {
-                self.named_classes(node, "Meta");
-            }
+            self.metas(declaration, "Property");
+            self.require_contract(declaration, "the property", entry.key_span, &entry.key.text);
             let usage = self.property_usage(declaration, entry.key_span);
             properties.push(Property {
                 name: self.nodes.located(entry.key.text.clone(), entry.key_span),
@@ -77,7 +81,7 @@ impl ClassFileReader<'_> {
         let default = |reader: &Self| reader.nodes.located("In".to_owned(), span);
         match declaration.get("Usage") {
             None => default(self),
-            Some(node) if node.is_null() => default(self),
+            Some(node) if node.is_nothing() => default(self),
             Some(node) => {
                 if let Some(scalar) = node.as_scalar() {
                     return self.nodes.located(scalar.text.clone(), node.span);
@@ -97,12 +101,15 @@ impl ClassFileReader<'_> {
             .is_some_and(|node| !node.is_nothing());
         let key = if has_methods { "Methods" } else { "Workflow" };
         for entry in self.entries(mapping, key) {
-            let Some(declaration) = self.nodes.mapping_or_null(&entry.value, "a method") else {
+            let nothing = Mapping::default();
+            let declaration = if entry.value.is_nothing() {
+                &nothing
+            } else if let Some(declaration) = self.nodes.mapping(&entry.value, "a method") {
+                declaration
+            } else {
                 continue;
             };
-            if let Some(node) = declaration.get("Meta") {
-                self.named_classes(node, "Meta");
-            }
+            self.metas(declaration, "Method");
             self.misspelt_keys(declaration, &METHOD_KEYS, "a method");
             let arguments = declaration
                 .get("Arguments")
@@ -111,48 +118,113 @@ impl ClassFileReader<'_> {
             if let Some(body) = declaration.get("Body") {
                 self.body(body);
             }
+            let usage = self.one_of(declaration, "Usage", &METHOD_USAGES, "a usage of a method");
+            let usage = usage.unwrap_or_else(|| METHOD_USAGES[0].to_owned());
+            let scope = word(declaration, "Scope").map(str::to_owned);
+            if usage == "Action" && scope.as_deref() == Some("Session") {
+                let message =
+                    "an action can be called from outside, so its `Scope` cannot be `Session`";
+                self.reject(Code::ClassFile, message, entry.key_span);
+            }
             methods.push(Method {
                 name: self.nodes.located(entry.key.text.clone(), entry.key_span),
                 arguments,
-                usage: word(declaration, "Usage").unwrap_or("Runtime").to_owned(),
-                scope: word(declaration, "Scope").map(str::to_owned),
+                usage,
+                scope,
             });
         }
         methods
     }
 
-    /// Reads arguments: a list of mappings with one entry each, or one mapping.
+    /// Reads arguments: a list of mappings with one entry each. A mapping stands for a list with it; all entries of a
+    /// mapping are read, although the deployment engine accepts only one.
     pub(crate) fn arguments(&mut self, node: &Node) -> Vec<Argument> {
-        let mappings: Vec<&Mapping> = match &node.value {
-            Value::Mapping(mapping) => vec![mapping],
-            Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
-            _ if node.is_nothing() => Vec::new(),
-            Value::Scalar(_) => {
-                self.nodes
-                    .error_of(Code::ClassFile, "`Arguments` must be a list", node.span);
-                Vec::new()
+        let items = match &node.value {
+            Value::Mapping(_) => std::slice::from_ref(node),
+            Value::Sequence(items) => items.as_slice(),
+            Value::Scalar(scalar) if scalar.is_null() => &[],
+            Value::Scalar(scalar) => {
+                let message = "`Arguments` must be a list";
+                if scalar.text.is_empty() || scalar.as_bool() == Some(false) {
+                    self.reject(Code::ClassFile, message, node.span);
+                } else {
+                    self.nodes.error_of(Code::ClassFile, message, node.span);
+                }
+                &[]
             }
         };
-        let mut arguments = Vec::new();
-        for entry in mappings.iter().flat_map(|mapping| &mapping.entries) {
-            let empty = Mapping::default();
-            let declaration = entry.value.as_mapping().unwrap_or(&empty);
-            self.misspelt_keys(declaration, &ARGUMENT_KEYS, "an argument");
-            arguments.push(Argument {
-                name: self.nodes.located(entry.key.text.clone(), entry.key_span),
-                contract: self.contract_of(declaration, entry.key_span),
-                has_default: declaration.get("Default").is_some(),
-                default: declaration
-                    .get("Default")
-                    .map(|node| as_json(node, Numbers::AsWritten).to_string()),
-                usage: match word(declaration, "Usage") {
-                    Some("VarArgs") => ArgumentUsage::VarArgs,
-                    Some("KwArgs") => ArgumentUsage::KwArgs,
-                    _ => ArgumentUsage::Standard,
-                },
-            });
+        let mut arguments: Vec<Argument> = Vec::new();
+        for item in items {
+            let entries: &[Entry] = item.as_mapping().map_or(&[], |mapping| &mapping.entries);
+            if entries.len() != 1 {
+                let message = "an argument must be a mapping from its name to its declaration";
+                let finding = self.reject(Code::ClassFile, message, item.span);
+                if entries.len() > 1 {
+                    let hint = "begin each argument with `-`, so that `Arguments` is a list";
+                    finding.hints.push(hint.to_owned());
+                }
+            }
+            for entry in entries {
+                let argument = self.argument(entry);
+                self.check_order(&arguments, &argument);
+                arguments.push(argument);
+            }
         }
         arguments
+    }
+
+    fn argument(&mut self, entry: &Entry) -> Argument {
+        let empty = Mapping::default();
+        let declaration = entry.value.as_mapping().unwrap_or(&empty);
+        self.misspelt_keys(declaration, &ARGUMENT_KEYS, "an argument");
+        self.require_contract(declaration, "the argument", entry.key_span, &entry.key.text);
+        self.metas(declaration, "Argument");
+        let usage = self.one_of(
+            declaration,
+            "Usage",
+            &ARGUMENT_USAGES,
+            "a usage of an argument",
+        );
+        Argument {
+            name: self.nodes.located(entry.key.text.clone(), entry.key_span),
+            contract: self.contract_of(declaration, entry.key_span),
+            has_default: declaration.get("Default").is_some(),
+            default: declaration
+                .get("Default")
+                .map(|node| as_json(node, Numbers::AsWritten).to_string()),
+            usage: match usage.as_deref() {
+                Some("VarArgs") => ArgumentUsage::VarArgs,
+                Some("KwArgs") => ArgumentUsage::KwArgs,
+                _ => ArgumentUsage::Standard,
+            },
+        }
+    }
+
+    /// Notes an argument that can never have a value.
+    fn check_order(&mut self, before: &[Argument], argument: &Argument) {
+        let takes_the_rest = |usage| before.iter().any(|before| before.usage == usage);
+        let is_misplaced = takes_the_rest(ArgumentUsage::KwArgs)
+            || (argument.usage != ArgumentUsage::KwArgs && takes_the_rest(ArgumentUsage::VarArgs));
+        if is_misplaced {
+            let name = Escaped::shortened(&argument.name.value);
+            let message = format!(
+                "the argument `{name}` comes after one that takes all further values: `VarArgs` has \
+                 to come after other arguments, and `KwArgs` last"
+            );
+            let span = argument.name.location.span();
+            self.reject(Code::ClassFile, message, span);
+        }
+    }
+
+    /// Notes a declaration without a contract.
+    fn require_contract(&mut self, declaration: &Mapping, what: &str, span: Span, name: &str) {
+        if declaration.get("Contract").is_none() {
+            let message = format!("{what} `{}` has no `Contract`", Escaped::shortened(name));
+            let finding = self.reject(Code::ClassFile, message, span);
+            finding
+                .hints
+                .push("`Contract: $` accepts every value".to_owned());
+        }
     }
 
     /// Reads the contract of a declaration. Without one, every value is accepted.
@@ -169,7 +241,9 @@ impl ClassFileReader<'_> {
     /// Recursion is bounded by the depth limit on documents.
     fn contract(&mut self, node: &Node) -> Contract {
         match &node.value {
-            Value::Scalar(scalar) if scalar.is_null() => Contract::Rules(Vec::new()),
+            Value::Scalar(scalar) if scalar.is_null() || is_word(&scalar.text) => {
+                Contract::Rules(vec![Rule::Equal(literal(scalar))])
+            }
             Value::Scalar(scalar) => Contract::Rules(self.rules(&scalar.text, node.span)),
             Value::Sequence(nodes) => {
                 let bounds: Vec<i64> = nodes
@@ -195,6 +269,14 @@ impl ClassFileReader<'_> {
             }
             Value::Mapping(mapping) => {
                 let mut entries = Vec::with_capacity(mapping.entries.len());
+                let mut expressions =
+                    (mapping.entries.iter()).filter(|entry| entry.key.text.contains('$'));
+                if let Some(second) = expressions.nth(1) {
+                    let message = "a mapping of contracts can have only one key that is an \
+                                   expression: no value meets this contract";
+                    self.nodes
+                        .warning_of(Code::Contract, message, second.key_span);
+                }
                 for entry in &mapping.entries {
                     let key = if entry.key.text.contains('$') {
                         MapKey::Matching(self.rules(&entry.key.text, entry.key_span))
@@ -268,6 +350,24 @@ impl ClassFileReader<'_> {
         let node = mapping.get(key).filter(|node| !node.is_nothing());
         let mapping = node.and_then(|node| self.nodes.mapping(node, &format!("`{key}`")));
         mapping.map_or(&[], |mapping| &mapping.entries)
+    }
+}
+
+/// Whether the deployment engine never reads a text as an expression.
+fn is_word(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.all(|it| it.is_alphanumeric() || it.is_whitespace() || matches!(it, '_' | '.'))
+}
+
+fn literal(scalar: &Scalar) -> Literal {
+    if scalar.is_null() {
+        Literal::Null
+    } else if let Some(value) = scalar.as_bool() {
+        Literal::Bool(value)
+    } else if scalar.style == Style::Plain && scalar.text.parse::<f64>().is_ok() {
+        Literal::Number(scalar.text.clone())
+    } else {
+        Literal::Text(scalar.text.clone())
     }
 }
 

@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use super::namespaces::Namespaces;
 use super::{
-    ClassDefinition, ClassUsage, MemberUse, MetaAttachment, Method, ObjectCreation, Property,
+    ClassDefinition, ClassUsage, Descriptions, META_TARGETS, MemberUse, MetaAttachment, Method,
+    ObjectCreation, Property,
 };
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
-use crate::document::{Documents, Entry, Mapping, Node, NodeReader, Syntax, Value, parse_yaml};
+use crate::document::{
+    Documents, Entry, Mapping, Node, NodeReader, Style, Syntax, Value, parse_yaml,
+};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
 use crate::similar::{did_you_mean, most_similar};
@@ -85,6 +88,21 @@ pub(super) fn parse(
     Parsed::new(Some(classes), in_order(diagnostics, found))
 }
 
+/// Why the deployment engine does not load classes with a namespace.
+fn not_loaded(prefix: &str, namespace: &str) -> Option<String> {
+    if prefix.is_empty() {
+        return Some("a namespace has no prefix".to_owned());
+    }
+    let is_name = |part: &str| {
+        let mut characters = part.chars();
+        let first = characters.next();
+        first.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+            && characters.all(|it| it.is_alphanumeric() || it == '_')
+    };
+    let is_namespace = namespace.is_empty() || namespace.split('.').all(is_name);
+    (!is_namespace).then(|| format!("`{}` is not a namespace", Escaped::shortened(namespace)))
+}
+
 /// Reads how a meta class can be attached. What is not written as the deployment engine expects it counts as absent.
 fn attachment(mapping: &Mapping) -> MetaAttachment {
     let mut attachment = MetaAttachment::default();
@@ -137,6 +155,8 @@ struct ClassBody {
     member_uses: Vec<MemberUse>,
     creations: Vec<ObjectCreation>,
     unknown_keys: Vec<Located<String>>,
+    described_by: Vec<Descriptions>,
+    rejections: Vec<Diagnostic>,
 }
 
 impl ClassBody {
@@ -154,6 +174,8 @@ impl ClassBody {
             member_uses: self.member_uses,
             creations: self.creations,
             unknown_keys: self.unknown_keys,
+            described_by: self.described_by,
+            rejections: self.rejections,
         }
     }
 }
@@ -180,6 +202,12 @@ pub(crate) struct ClassFileReader<'source> {
     member_uses: Vec<MemberUse>,
     /// The objects that the bodies of the current class create.
     creations: Vec<ObjectCreation>,
+    /// The meta classes that describe the current class and its members.
+    described_by: Vec<Descriptions>,
+    /// Why the deployment engine does not load the current class.
+    rejections: Vec<Diagnostic>,
+    /// Why it does not resolve names with the current namespaces.
+    rejected_namespaces: Vec<Diagnostic>,
 }
 
 impl<'source> ClassFileReader<'source> {
@@ -199,13 +227,16 @@ impl<'source> ClassFileReader<'source> {
             uses: Vec::new(),
             member_uses: Vec::new(),
             creations: Vec::new(),
+            described_by: Vec::new(),
+            rejections: Vec::new(),
+            rejected_namespaces: Vec::new(),
         }
     }
 }
 
 impl ClassFileReader<'_> {
     fn document(&mut self, document: &Node) -> Option<Document> {
-        if document.is_null() {
+        if document.is_nothing() {
             return None;
         }
         let mapping = self.nodes.mapping(document, "a class")?;
@@ -229,7 +260,11 @@ impl ClassFileReader<'_> {
         let name = mapping.get("Name").filter(|node| !node.is_nothing());
         let name = name.map(|node| self.class_name(node, "`Name`", Code::ClassName));
         let usage = self.usage(mapping);
-        let members = self.members(mapping);
+        let mut members = self.members(mapping);
+        if usage == Some(ClassUsage::Meta) {
+            self.meta_class(mapping);
+            members.rejections.append(&mut self.rejections);
+        }
         match name {
             Some(name) => Some(Document::Named(members.of_class(name?, usage?))),
             None => Some(Document::Unnamed(Unnamed {
@@ -245,14 +280,13 @@ impl ClassFileReader<'_> {
 
     fn members(&mut self, mapping: &Mapping) -> ClassBody {
         self.uses = Vec::new();
+        self.rejections = self.rejected_namespaces.clone();
         let extends = self.extends(mapping);
-        if let Some(node) = mapping.get("Meta") {
-            self.named_classes(node, "Meta");
-        }
+        self.metas(mapping, "Type");
         let metas = self.uses.clone();
         let before = self.uses.len();
         if let Some(node) = mapping.get("Import") {
-            self.named_classes(node, "Import");
+            self.imports(node);
         }
         let imports = &self.uses[before..];
         let imports = imports.iter().map(|used| used.value.clone()).collect();
@@ -271,6 +305,8 @@ impl ClassFileReader<'_> {
             uses: std::mem::take(&mut self.uses),
             metas,
             attachment: attachment(mapping),
+            described_by: std::mem::take(&mut self.described_by),
+            rejections: std::mem::take(&mut self.rejections),
             imports,
             properties,
             methods,
@@ -315,6 +351,7 @@ impl ClassFileReader<'_> {
     /// Reads `Namespaces`.
     pub(crate) fn namespaces(&mut self, node: &Node) {
         self.namespaces = Namespaces::default();
+        self.rejected_namespaces.clear();
         if node.is_nothing() {
             return;
         }
@@ -344,6 +381,10 @@ impl ClassFileReader<'_> {
                 self.wrong_namespaces(|nodes| {
                     nodes.error_of(Code::Namespace, message, *key_span);
                 });
+            } else if let Some(message) = not_loaded(&key.text, namespace) {
+                let finding = Diagnostic::error(Code::Namespace, message);
+                let finding = finding.at(self.nodes.location(value.span));
+                self.rejected_namespaces.push(finding);
             }
         }
     }
@@ -450,10 +491,130 @@ impl ClassFileReader<'_> {
                 parents.push(parent);
             } else {
                 let message = format!("`{}` is extended twice", parent.value);
-                self.nodes.error_of(Code::Extends, message, node.span);
+                self.nodes.warning_of(Code::Extends, message, node.span);
             }
         }
         parents
+    }
+
+    /// Reads the meta classes that describe a thing.
+    fn metas(&mut self, declaration: &Mapping, target: &'static str) {
+        let Some(node) = declaration.get("Meta").filter(|node| !node.is_null()) else {
+            return;
+        };
+        let before = self.uses.len();
+        self.named_classes(node, "Meta");
+        let metas = self.uses[before..].to_vec();
+        if !metas.is_empty() {
+            self.described_by.push(Descriptions { target, metas });
+        }
+        for item in node.as_sequence().unwrap_or(std::slice::from_ref(node)) {
+            let is_one = match &item.value {
+                Value::Scalar(_) => !item.is_nothing(),
+                Value::Mapping(mapping) => mapping.entries.len() == 1,
+                Value::Sequence(_) => true,
+            };
+            if !is_one {
+                let message =
+                    "an item of `Meta` must be one class, or one class with its properties";
+                self.reject(Code::ClassFile, message, item.span);
+            }
+        }
+    }
+
+    /// Reads `Import`.
+    fn imports(&mut self, node: &Node) {
+        self.named_classes(node, "Import");
+        let items = node.as_sequence().unwrap_or(std::slice::from_ref(node));
+        let is_name = |item: &&Node| item.as_scalar().is_some() && !item.is_nothing();
+        if let Some(item) = items.iter().find(|item| !is_name(item) && !node.is_null()) {
+            let message = "`Import` must be a class name or a list of class names";
+            self.reject(Code::ClassFile, message, item.span);
+        }
+    }
+
+    /// Notes why the deployment engine does not load the current class.
+    fn reject(&mut self, code: Code, message: impl Into<String>, span: Span) -> &mut Diagnostic {
+        let finding = Diagnostic::error(code, message).at(self.nodes.location(span));
+        self.rejections.push(finding);
+        self.rejections.last_mut().expect("one was added")
+    }
+
+    /// Reads a word that can be one of several; none stands for the first of them. Others are noted.
+    fn one_of(
+        &mut self,
+        declaration: &Mapping,
+        key: &str,
+        words: &[&'static str],
+        what: &str,
+    ) -> Option<String> {
+        let node = declaration.get(key).filter(|node| !node.is_nothing())?;
+        let written = node.as_scalar().map(|scalar| scalar.text.clone());
+        if let Some(known) = written.filter(|written| words.contains(&written.as_str())) {
+            return Some(known);
+        }
+        let shown = match node.as_scalar() {
+            Some(scalar) => format!("`{}`", Escaped::shortened(&scalar.text)),
+            None => node.kind().to_owned(),
+        };
+        let similar = node.as_scalar();
+        let similar = similar.and_then(|scalar| most_similar(&scalar.text, words.iter().copied()));
+        let finding = self.reject(
+            Code::PropertyUsage,
+            format!("{shown} is not {what}"),
+            node.span,
+        );
+        finding.hints.push(match similar {
+            Some(similar) => did_you_mean(similar),
+            None => format!("write one of {}", words.join(", ")),
+        });
+        node.as_scalar().map(|scalar| scalar.text.clone())
+    }
+
+    /// Notes what the deployment engine does not accept in a meta class.
+    fn meta_class(&mut self, mapping: &Mapping) {
+        let words = ["One", "Many"];
+        if let Some(node) = mapping.get("Cardinality") {
+            let is_known = node
+                .as_scalar()
+                .is_some_and(|it| words.contains(&it.text.as_str()));
+            if !is_known {
+                self.reject(
+                    Code::ClassFile,
+                    "`Cardinality` must be `One` or `Many`",
+                    node.span,
+                );
+            }
+        }
+        if let Some(node) = mapping.get("Inherited") {
+            // As YAML 1.1 reads it.
+            let is_bool = node.as_scalar().is_some_and(|it| {
+                it.style == Style::Plain
+                    && matches!(
+                        it.text.to_ascii_lowercase().as_str(),
+                        "true" | "false" | "yes" | "no" | "on" | "off"
+                    )
+            });
+            if !is_bool {
+                self.reject(
+                    Code::ClassFile,
+                    "`Inherited` must be true or false",
+                    node.span,
+                );
+            }
+        }
+        if let Some(node) = mapping.get("Applies") {
+            for item in node.as_sequence().unwrap_or(std::slice::from_ref(node)) {
+                let is_target = item.as_scalar().is_some_and(|target| {
+                    target.text == "All" || META_TARGETS.contains(&target.text.as_str())
+                });
+                if !is_target {
+                    let message = "`Applies` must be `All`, or some of Argument, Method, Package, \
+                                   Property and Type";
+                    self.reject(Code::ClassFile, message, item.span);
+                }
+            }
+        }
     }
 
     /// Collects the classes of `Import` and `Meta`: a name, a list of names, or mappings from a name to its

@@ -72,6 +72,7 @@ fn of_rule(root: &str, rule: &Rule) -> Markup {
         Rule::Template(constraint) => html! { "template of " (of_class(root, constraint)) },
         Rule::Owned => html! { "owned" },
         Rule::NotOwned => html! { "not owned" },
+        Rule::Equal(value) => html! { (value) },
         Rule::Unchecked(written) => html! { code { (text::beginning(written, 120)) } },
         _ => html! { "…" },
     }

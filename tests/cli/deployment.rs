@@ -330,6 +330,7 @@ fn the_longest_time_of_a_run_ends_its_validations() {
         let resources = format!("Package:\n- file: {}\n  content: x\n", made.display());
         let folder = with_validation(script, &resources);
         let run = |seconds: &str| {
+            #[allow(clippy::disallowed_methods)]
             let _ = std::fs::remove_file(&made);
             let run = pkgres(folder.path())
                 .args(["apply", "checked", "--target", "local:"])

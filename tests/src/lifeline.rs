@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const NON_BLOCKING: i32 = 0o4000;
 
 /// Longer than the end of a killed process takes on any machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// The reading end of a named pipe. Processes that opened it for writing hold it until they end.
 pub struct Lifeline(File);

@@ -307,6 +307,7 @@ fn what_cannot_be_forgotten_is_an_error() {
     assert!(!forgotten.expect("there is nothing"));
 
     let file = folder.path().join("file");
+    #[allow(clippy::disallowed_methods)]
     std::fs::write(&file, "no folder").expect("the file is written");
     options.state_folder = Some(file);
     let error = HttpRegistry::forget(&address, &options).expect_err("a file has no entries");

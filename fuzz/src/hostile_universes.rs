@@ -94,6 +94,45 @@ pub enum HostileUniverse {
         /// How many vertices, each with three edges. Even.
         vertices: usize,
     },
+    /// An order without a least element: a pair of elements is a package with two versions, an element one with
+    /// a version for each smaller one, and three elements one that excludes going around.
+    Order {
+        /// How many elements.
+        elements: usize,
+    },
+    /// A clique in a graph whose vertices have few colors: a member of the clique is a package with a version for
+    /// each vertex, an edge one with a version for each pair of different colors.
+    Clique {
+        /// How many vertices the graph has.
+        vertices: usize,
+        /// How many members the clique has.
+        members: usize,
+        /// How many colors there are.
+        colors: usize,
+    },
+    /// Classes of a cycle of packages that each inherit the next one's, unless one package has a version whose
+    /// class does not.
+    ClassCycle {
+        /// How many packages.
+        length: usize,
+        /// Whether no version ends the cycle.
+        is_closed: bool,
+    },
+    /// Classes in pairs that each inherit both classes of the next pair, so that there are very many ways to the
+    /// last pair. It requires two versions of one package.
+    ClassLadder {
+        /// How many pairs.
+        levels: usize,
+        /// How many versions each package has.
+        versions: usize,
+    },
+    /// Two packages that require a third one in a set of as many pieces as a spec can have; these sets have no version in common.
+    Pieces {
+        /// How many pieces.
+        pieces: usize,
+        /// Whether there is one more version, which is in both sets.
+        is_met: bool,
+    },
 }
 
 /// Whether there is an answer.
@@ -108,7 +147,8 @@ pub enum Answer {
 }
 
 use HostileUniverse::{
-    Chain, Cycle, Dense, Diamonds, Inherited, Parity, Pigeons, Satisfiability, SideBySide, Versions,
+    Chain, ClassCycle, ClassLadder, Clique, Cycle, Dense, Diamonds, Inherited, Order, Parity,
+    Pieces, Pigeons, Satisfiability, SideBySide, Versions,
 };
 
 const fn pigeons(pigeons: usize, holes: usize, tail: usize) -> HostileUniverse {
@@ -124,6 +164,14 @@ const fn dense(packages: usize, versions: usize, excluded: usize) -> HostileUniv
         packages,
         versions,
         excluded,
+    }
+}
+
+const fn clique(vertices: usize, members: usize, colors: usize) -> HostileUniverse {
+    Clique {
+        vertices,
+        members,
+        colors,
     }
 }
 
@@ -144,6 +192,11 @@ pub const SHORT: &[HostileUniverse] = &[
     Versions { packages: 5, versions: 200 },
     satisfiability(20, 300), satisfiability(20, 800), satisfiability(60, 426),
     Parity { vertices: 8 }, Parity { vertices: 40 },
+    Order { elements: 6 }, Order { elements: 12 },
+    clique(5, 3, 3), clique(5, 4, 3), clique(12, 7, 6),
+    ClassCycle { length: 50, is_closed: false }, ClassCycle { length: 50, is_closed: true },
+    ClassLadder { levels: 40, versions: 3 },
+    Pieces { pieces: 50, is_met: false }, Pieces { pieces: 50, is_met: true },
 ];
 
 /// Universes of each kind up to the sizes at which nobody finds an answer.
@@ -163,6 +216,11 @@ pub const WHOLE: &[HostileUniverse] = &[
     satisfiability(60, 500), satisfiability(100, 426), satisfiability(150, 426), satisfiability(200, 426),
     satisfiability(300, 426), satisfiability(150, 600), satisfiability(2_000, 420),
     Parity { vertices: 16 }, Parity { vertices: 30 }, Parity { vertices: 60 }, Parity { vertices: 200 },
+    Order { elements: 12 }, Order { elements: 24 },
+    clique(6, 4, 3), clique(12, 7, 6), clique(14, 6, 6),
+    ClassCycle { length: 2_000, is_closed: false }, ClassCycle { length: 2_000, is_closed: true },
+    ClassLadder { levels: 500, versions: 3 },
+    Pieces { pieces: 100, is_met: false }, Pieces { pieces: 100, is_met: true },
 ];
 
 impl HostileUniverse {
@@ -172,7 +230,12 @@ impl HostileUniverse {
             Pigeons { pigeons, holes, .. } => pigeons <= holes,
             Chain { is_broken, .. } | Inherited { is_broken, .. } => !is_broken,
             Cycle { is_twisted, .. } => !is_twisted,
-            Parity { .. } | Versions { .. } => false,
+            ClassCycle { is_closed, .. } => !is_closed,
+            Clique {
+                members, colors, ..
+            } => members <= colors,
+            Pieces { is_met, .. } => is_met,
+            ClassLadder { .. } | Order { .. } | Parity { .. } | Versions { .. } => false,
             Diamonds { .. } => true,
             SideBySide { .. } | Dense { .. } | Satisfiability { .. } => return Answer::Unknown,
         };
@@ -208,9 +271,21 @@ impl HostileUniverse {
             Versions { packages, versions } => many_versions(packages, versions),
             Satisfiability { variables, clauses } => random_clauses(variables, clauses),
             Parity { vertices } => sums_in_a_graph(vertices),
+            Order { elements } => order_without_least(elements),
+            Clique {
+                vertices,
+                members,
+                colors,
+            } => clique_in_colors(vertices, members, colors),
+            ClassCycle { length, is_closed } => class_cycle(length, is_closed),
+            ClassLadder { levels, versions } => class_ladder(levels, versions),
+            Pieces { pieces, is_met } => sets_of_pieces(pieces, is_met),
         };
         let mut universe = Universe::new(root, records);
-        universe.single_version = !matches!(self, SideBySide { .. } | Inherited { .. });
+        universe.single_version = !matches!(
+            self,
+            SideBySide { .. } | Inherited { .. } | ClassLadder { .. }
+        );
         universe
     }
 }
@@ -273,6 +348,29 @@ impl fmt::Display for HostileUniverse {
                 write!(formatter, "3-SAT, {variables} variables, {clauses} clauses")
             }
             Parity { vertices } => write!(formatter, "parity, {vertices} vertices"),
+            Order { elements } => write!(formatter, "order of {elements} elements"),
+            Clique {
+                vertices,
+                members,
+                colors,
+            } => write!(
+                formatter,
+                "clique of {members} in {vertices} vertices of {colors} colors"
+            ),
+            ClassCycle { length, is_closed } => {
+                let closed = if is_closed { ", closed" } else { "" };
+                write!(formatter, "cycle of {length} classes{closed}")
+            }
+            ClassLadder { levels, versions } => {
+                write!(
+                    formatter,
+                    "ladder of {levels} pairs of classes, {versions} versions"
+                )
+            }
+            Pieces { pieces, is_met } => {
+                let met = if is_met { ", met" } else { "" };
+                write!(formatter, "sets of {pieces} pieces{met}")
+            }
         }
     }
 }
@@ -502,4 +600,129 @@ fn sums_in_a_graph(vertices: usize) -> (IndexRecord, Vec<IndexRecord>) {
         }
     }
     (root((0..vertices).map(vertex)), records)
+}
+
+fn order_without_least(elements: usize) -> (IndexRecord, Vec<IndexRecord>) {
+    let pair = |left: usize, right: usize| format!("h.P{left}x{right}");
+    // The first version of a pair says that its first element is the smaller one.
+    let is_smaller = |record: IndexRecord, left: usize, right: usize| {
+        let version = if left < right { "1" } else { "2" };
+        record.requires(&pair(left.min(right), left.max(right)), version)
+    };
+    let (mut required, mut records) = (Vec::new(), Vec::new());
+    for left in 0..elements {
+        for right in left + 1..elements {
+            records.extend([1, 2].map(|version| of(&pair(left, right), version)));
+        }
+        let name = format!("h.E{left}");
+        let others = (0..elements).filter(|other| *other != left);
+        records.extend(
+            (1..)
+                .zip(others)
+                .map(|(version, other)| is_smaller(of(&name, version), other, left)),
+        );
+        required.push(name);
+        for middle in left + 1..elements {
+            for right in (left + 1..elements).filter(|right| *right != middle) {
+                let name = format!("h.T{left}x{middle}x{right}");
+                let around = [(left, middle), (middle, right), (right, left)];
+                records.extend((1..).zip(around).map(|(version, (smaller, larger))| {
+                    is_smaller(of(&name, version), larger, smaller)
+                }));
+                required.push(name);
+            }
+        }
+    }
+    (root(required), records)
+}
+
+fn clique_in_colors(
+    vertices: usize,
+    members: usize,
+    colors: usize,
+) -> (IndexRecord, Vec<IndexRecord>) {
+    let member = |number: usize| format!("h.M{number}");
+    let color = |vertex: usize| format!("h.C{vertex}");
+    let edge = |left: usize, right: usize| format!("h.E{}x{}", left.min(right), left.max(right));
+    let pairs = |of: usize| (1..=of).flat_map(move |left| (1..=of).map(move |right| (left, right)));
+    let different = |of: usize| pairs(of).filter(|(left, right)| left != right);
+    let (mut required, mut records) = (Vec::new(), Vec::new());
+    for number in 1..=members {
+        records.extend((1..=vertices).map(|vertex| of(&member(number), vertex)));
+    }
+    for vertex in 1..=vertices {
+        records.extend((1..=colors).map(|number| of(&color(vertex), number)));
+    }
+    for (first, second) in pairs(members).filter(|(first, second)| first < second) {
+        let name = format!("h.K{first}x{second}");
+        for (version, (left, right)) in (1..).zip(different(vertices)) {
+            let record = of(&name, version).requires(&edge(left, right), "*");
+            let record = record.requires(&member(first), &left.to_string());
+            records.push(record.requires(&member(second), &right.to_string()));
+        }
+        required.push(name);
+    }
+    for (left, right) in pairs(vertices).filter(|(left, right)| left < right) {
+        for (version, (one, other)) in (1..).zip(different(colors)) {
+            let record = of(&edge(left, right), version);
+            let record = record.requires(&color(left), &one.to_string());
+            records.push(record.requires(&color(right), &other.to_string()));
+        }
+    }
+    (root(required), records)
+}
+
+fn class_cycle(length: usize, is_closed: bool) -> (IndexRecord, Vec<IndexRecord>) {
+    let name = |number: usize| format!("h.P{number}");
+    let class = |number: usize| format!("h.P{number}.C");
+    let mut records = Vec::new();
+    for number in 0..length {
+        let next = (number + 1) % length;
+        for version in [1, 2] {
+            let ends = !is_closed && number == length / 2 && version == 1;
+            let inherited = class(next);
+            let extends: &[&str] = if ends { &[] } else { &[&inherited] };
+            let record = of(&name(number), version).requires(&name(next), "*");
+            records.push(record.defines(&class(number), extends));
+        }
+    }
+    (root([name(0)]), records)
+}
+
+fn class_ladder(levels: usize, versions: usize) -> (IndexRecord, Vec<IndexRecord>) {
+    let name = |level: usize, side: &str| format!("h.{side}{level}");
+    let mut records = Vec::new();
+    for level in 0..levels {
+        for (number, side) in (1..).zip(["L", "R"]) {
+            for version in 1..=versions {
+                let record = of(&name(level, side), version);
+                let (record, parents) = if level + 1 == levels {
+                    let wanted = format!("{number}");
+                    (record.requires("h.Z", &wanted), vec!["h.Z.C".to_owned()])
+                } else {
+                    let next = ["L", "R"].map(|side| name(level + 1, side));
+                    let record =
+                        (next.iter()).fold(record, |record, next| record.requires(next, "*"));
+                    (record, next.map(|next| format!("{next}.C")).to_vec())
+                };
+                let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+                records.push(record.defines(&format!("{}.C", name(level, side)), &parents));
+            }
+        }
+    }
+    records.extend([1, 2].map(|version| of("h.Z", version).defines("h.Z.C", &[])));
+    (root(["L", "R"].map(|side| name(0, side))), records)
+}
+
+fn sets_of_pieces(pieces: usize, is_met: bool) -> (IndexRecord, Vec<IndexRecord>) {
+    let last = 2 * pieces;
+    let mut records = Vec::new();
+    for (name, first) in [("h.A", 1), ("h.B", 2)] {
+        let excluded = (first..=last).step_by(2);
+        let spec: Vec<String> = excluded.map(|version| format!("!={version}.0.0")).collect();
+        let releases = (1..=5).map(|version| of(name, version).requires("h.C", &spec.join(",")));
+        records.extend(releases);
+    }
+    records.extend((1..=last + usize::from(is_met)).map(|version| of("h.C", version)));
+    (root(["h.A", "h.B"].map(String::from)), records)
 }

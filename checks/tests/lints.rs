@@ -574,6 +574,7 @@ fn namespaces_that_the_engine_does_not_load() {
         ("{=: acme, other: a-b}", false),
         ("{=: acme, other: a.}", false),
         ("{=: acme, '': other}", false),
+        ("{=: acme, '': }", true),
     ] {
         let manifest = format!("{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n");
         let class_file = format!("Namespaces: {namespaces}\nName: App\n");

@@ -88,9 +88,10 @@ pub(super) fn parse(
     Parsed::new(Some(classes), in_order(diagnostics, found))
 }
 
-/// Why the deployment engine does not load classes with a namespace.
+/// Why the deployment engine does not load classes with a namespace. An empty prefix of an empty namespace says nothing;
+/// some published packages have it.
 fn not_loaded(prefix: &str, namespace: &str) -> Option<String> {
-    if prefix.is_empty() {
+    if prefix.is_empty() && !namespace.is_empty() {
         return Some("a namespace has no prefix".to_owned());
     }
     let is_name = |part: &str| {

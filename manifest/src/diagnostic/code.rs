@@ -144,9 +144,8 @@ codes! {
     /// A document in a class file does not define a class, or a part of the class has the wrong
     /// form.
     ClassFile = 50, "an invalid class file";
-    /// A class has no valid name, or two classes of a file have none. One class of a file may omit `Name`: it is then
-    /// the class that the manifest lists for the file. Two classes with the same name are a warning: Murano's engine
-    /// uses one of them.
+    /// A class has no valid name, or two classes have the same name. One class of a file may omit `Name`: it is then the
+    /// class that the manifest lists for the file.
     ClassName = 51, "an invalid class name";
     /// A class name has a prefix that is not declared under `Namespaces`, or its full form is not a valid class
     /// name.

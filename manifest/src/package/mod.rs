@@ -134,26 +134,18 @@ impl Package {
                 continue;
             };
             for definition in definitions {
-                // As in the reference implementation, the last definition in the file that is listed for the class counts.
-                let name = &definition.name.value;
-                let is_listed = requested.contains(&name);
-                if let Some(first) = classes.get(name) {
-                    let message = format!("the class `{name}` is defined twice");
-                    let counts = if is_listed { "second" } else { "first" };
-                    let again = definition.name.location.clone();
+                if let Some(first) = classes.get(&definition.name.value) {
                     files.findings.push(
-                        Diagnostic::warning(Code::ClassName, message)
-                            .label(again, "again here")
-                            .label(first.name.location.clone(), "first here")
-                            .hint(format!(
-                                "only the {counts} definition counts: remove the other one"
-                            )),
+                        Diagnostic::error(
+                            Code::ClassName,
+                            format!("the class `{}` is defined twice", definition.name.value),
+                        )
+                        .label(definition.name.location.clone(), "again here")
+                        .label(first.name.location.clone(), "first here"),
                     );
-                    if !is_listed {
-                        continue;
-                    }
+                } else {
+                    classes.insert(definition.name.value.clone(), definition);
                 }
-                classes.insert(name.clone(), definition);
             }
         }
         let interfaces = files.interfaces();

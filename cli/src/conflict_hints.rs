@@ -22,8 +22,8 @@ use crate::workspace::REGISTRY_NAME as WORKSPACE;
 /// What hints need of a request, which the search consumes.
 pub(crate) struct AskedRequest {
     has_one_root: bool,
-    /// The roots and provided releases of ecosystems whose classes have ids, and names for people.
-    labelled: Vec<IndexRecord>,
+    /// The roots and provided releases, if their ecosystem has names of classes for people.
+    labelled: Option<Vec<IndexRecord>>,
     /// The version of the core library that the host provides, if it does.
     provided_core: Option<Version>,
     /// The update, and the locked releases that it starts from.
@@ -36,7 +36,8 @@ impl AskedRequest {
     pub(crate) fn of(request: &Request, context: &Context) -> Self {
         let roots = request.roots.iter().filter_map(Root::record);
         let records = roots.chain(&request.provided);
-        let labelled = records.filter(|record| !record.labels.is_empty());
+        let mut records = records.cloned().peekable();
+        let labelled = (records.peek()).is_some_and(|record| record.ecosystem.has_labels());
         let mut provided = request.provided.iter();
         let core = provided.find(|record| request.core.as_ref() == Some(&record.name));
         let update = request.update.clone();
@@ -44,7 +45,7 @@ impl AskedRequest {
         let side_by_side = side_by_side(request).filter(|_| !context.invocation.is("repair"));
         Self {
             has_one_root: request.roots.len() == 1,
-            labelled: labelled.cloned().collect(),
+            labelled: labelled.then(|| records.collect()),
             provided_core: core.map(|record| record.version.clone()),
             update: update.map(|update| (update, request.locked.clone())),
             side_by_side,
@@ -136,8 +137,8 @@ impl ConflictHints<'_> {
             let hint = repair_hint(conflict, update, manifest, &context.invocation);
             conflict.hints.extend(hint);
         }
-        if !asked.labelled.is_empty() {
-            let _ = registries.label_classes(conflict, &asked.labelled);
+        if let Some(labelled) = &asked.labelled {
+            let _ = registries.label_classes(conflict, labelled);
         }
     }
 }

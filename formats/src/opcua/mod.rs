@@ -69,6 +69,10 @@ impl Ecosystem for Models {
         record::first_name(class)
     }
 
+    fn has_labels(&self) -> bool {
+        true
+    }
+
     fn read_record(&self, line: &str, limits: &Limits) -> Result<IndexRecord, String> {
         record_line::read(line, limits)
     }

@@ -47,6 +47,11 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether releases can have [labels](IndexRecord::labels) of classes, whose names are then shown with them.
+    fn has_labels(&self) -> bool {
+        false
+    }
+
     /// Reads an index record from a line of JSON whose `ecosystem` is this one. The error says what is wrong with
     /// the line.
     #[cfg(feature = "json")]

@@ -29,7 +29,7 @@ pub(crate) use solving::*;
 /// The widest lines of help, in columns.
 pub(crate) const MAX_WIDTH: usize = 100;
 
-/// Resolve versions of class packages.
+/// Resolve versions of packages.
 #[derive(Debug, Parser)]
 #[command(
     name = "pkgres",

@@ -17,19 +17,30 @@ use crate::invocation::quoted;
 use crate::output::Output;
 use crate::show;
 
+/// The ecosystem of the project that a command is about; `None` if there is no project, or several.
+pub(super) type ProjectEcosystem = Option<&'static dyn Ecosystem>;
+
 /// Parses the name of a package. A name with parts that are no words, such as a path or a URI, is one of another
-/// ecosystem.
-pub(super) fn package_name(text: &str) -> Result<PackageName> {
-    let error = match PackageName::parse(text) {
+/// ecosystem than class packages: of that of the project, or of any without a project.
+pub(super) fn package_name(text: &str, project: ProjectEcosystem) -> Result<PackageName> {
+    let mut error = match PackageName::parse(text) {
         Ok(name) => return Ok(name),
         Err(error) => error,
     };
     let hint = with_at_sign(text);
-    if hint.is_none()
-        && text.contains([':', '/'])
-        && let Some(name) = of_other_ecosystem(|ecosystem| ecosystem.package_name(text).ok())
-    {
-        return Ok(name);
+    if hint.is_none() && text.contains([':', '/']) {
+        let read = |ecosystem: &'static dyn Ecosystem| ecosystem.package_name(text);
+        match project {
+            Some(ecosystem) => match read(ecosystem) {
+                Ok(name) => return Ok(name),
+                Err(other) => error = other,
+            },
+            None => {
+                if let Some(name) = of_other_ecosystem(|ecosystem| read(ecosystem).ok()) {
+                    return Ok(name);
+                }
+            }
+        }
     }
     let message = format!("`{}`: {error}", Escaped::shortened(text));
     let finding = Diagnostic::error(Code::Usage, message);
@@ -65,25 +76,32 @@ fn with_at_sign(text: &str) -> Option<String> {
 }
 
 /// Parses `NAME`, or `NAME@VERSION` for one release.
-pub(super) fn release_name(text: &str) -> Result<(PackageName, Option<Version>)> {
+pub(super) fn release_name(
+    text: &str,
+    project: ProjectEcosystem,
+) -> Result<(PackageName, Option<Version>)> {
     let Some((name, version)) = text.split_once('@') else {
-        return Ok((package_name(text)?, None));
+        return Ok((package_name(text, project)?, None));
     };
-    let name = package_name(name)?;
-    let version = version_of(&name, version).map_err(|error| {
+    let name = package_name(name, project)?;
+    let version = version_of(&name, version, project).map_err(|error| {
         let text = Escaped::shortened(text);
         Failure::usage(format!("`{text}`: {error}"))
     })?;
     Ok((name, Some(version)))
 }
 
-/// Parses a version of a package, whose name may be that of another ecosystem.
+/// Parses a version of a package. Without a project, one of another ecosystem is recognized by its name.
 pub(super) fn version_of(
     name: &PackageName,
     text: &str,
+    project: ProjectEcosystem,
 ) -> std::result::Result<Version, VersionError> {
     if PackageName::is_name(name.as_str()) {
         return Version::parse(text);
+    }
+    if let Some(ecosystem) = project {
+        return ecosystem.version(text);
     }
     let read = |ecosystem: &'static dyn Ecosystem| {
         let is_name = ecosystem.package_name(name.as_str()).is_ok();
@@ -176,7 +194,7 @@ mod tests {
             "http://a.example/UA/",
             "acme/pump",
         ] {
-            let read = package_name(name).ok();
+            let read = package_name(name, None).ok();
             assert_eq!(read.map(|name| name.to_string()).as_deref(), Some(name));
         }
         for wrong in [
@@ -190,7 +208,21 @@ mod tests {
             "org.acme.Web:1.0",
             "org.acme.Web ~>1.0",
         ] {
-            assert!(package_name(wrong).is_err(), "{wrong}");
+            assert!(package_name(wrong, None).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_ecosystem_of_the_project_reads_names_and_versions() {
+        let collections = Some(pkgres_formats::ansible::ECOSYSTEM);
+        let models = Some(pkgres_formats::opcua::ECOSYSTEM);
+        let uri = "http://a.example/UA/";
+        assert!(package_name(uri, models).is_ok());
+        assert!(package_name(uri, collections).is_err());
+        assert!(package_name(uri, Some(CLASS_PACKAGES)).is_err());
+        let name = PackageName::native(uri).expect("it is a name");
+        assert!(version_of(&name, "1.2.3", None).is_err());
+        assert!(version_of(&name, "1.2.3", models).is_err());
+        assert!(version_of(&name, "1.2.3", collections).is_ok());
     }
 }

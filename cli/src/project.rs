@@ -21,7 +21,7 @@ use crate::project_uses::ProjectUses;
 use crate::read_manifest::{ManifestFile, folder_of, manifest_at};
 use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
-use crate::root_file::nested_root;
+use crate::root_file::{nested_root, recognize};
 use crate::update_effects::AffectedProject;
 use crate::workspace::MAX_NAMED_MEMBERS;
 
@@ -419,6 +419,11 @@ pub(crate) fn require_manifest(folder: &Path, context: &Context) -> Result<()> {
     read_manifest(folder, context).map(drop)
 }
 
+/// Whether a folder has a manifest, or another file that can be a root.
+fn has_root(folder: &Path) -> bool {
+    folder.join(MANIFEST_FILE).is_file() || !matches!(recognize(folder, None), Ok(None))
+}
+
 /// Hints for a missing manifest. At the root of a workspace, they name its members.
 fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
@@ -439,16 +444,16 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
         return hints;
     };
     let members: Vec<&PathBuf> = (workspace.folders.iter())
-        .filter(|member| member.join(MANIFEST_FILE).is_file())
+        .filter(|member| has_root(member))
         .collect();
     if invocation.is_for_workspace() || members.is_empty() {
         let missing: Vec<String> = (workspace.folders.iter())
-            .filter(|member| !member.join(MANIFEST_FILE).is_file())
+            .filter(|member| !has_root(member))
             .take(MAX_NAMED_MEMBERS)
             .map(|member| format!("`{}`", quoted(member)))
             .collect();
         return vec![format!(
-            "`members` in pkgres.toml names a folder without a {MANIFEST_FILE}: {}",
+            "`members` in pkgres.toml names a folder without a {MANIFEST_FILE} or another root: {}",
             missing.join(", ")
         )];
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
-use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord, ReadOptions, ReleaseSource};
+use pkgres_manifest::{Declarations, IndexRecord, ReadOptions, ReleaseSource};
 use pkgres_registry_client::{Artifact, FolderTree, RegistrySet, WantedArtifact};
 use pkgres_resolver::Supply;
 
@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::read_manifest::folder_of;
 use crate::root::ForeignRoot;
+use crate::root_file::format_of_artifact;
 
 /// A release that was read.
 pub(crate) struct ReadRelease {
@@ -174,12 +175,7 @@ pub(crate) fn read_path(path: &Path, context: &Context) -> Result<Option<ReadRel
         return Ok(Some(read));
     }
     let name = path.to_string_lossy();
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-    let foreign = |format: &&'static dyn Format| {
-        format.ecosystem() != CLASS_PACKAGES && format.is_release_name(&file_name)
-    };
-    let mut formats = pkgres_formats::ALL.iter().copied().filter(foreign);
-    let Some(format) = formats.next().filter(|_| path.is_file()) else {
+    let Some(format) = format_of_artifact(path, options) else {
         return Ok(None);
     };
     let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;

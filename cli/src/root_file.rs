@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
 
 use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
@@ -182,10 +183,49 @@ fn by_name(path: &Path) -> Option<&'static dyn Format> {
         path: &name,
         bytes: &head,
     };
-    let mut formats = pkgres_formats::ALL.iter().copied();
-    let format = formats.find(|format| format.is_release_name(&name))?;
-    let is_release = format.release_extent(&file).is_some();
-    (!is_release && format.ecosystem() != pkgres_manifest::CLASS_PACKAGES).then_some(format)
+    let formats = pkgres_formats::ALL.iter().copied();
+    let mut formats = formats.filter(|format| format.is_release_name(&name));
+    let format = formats.next()?;
+    let mut all = std::iter::once(format).chain(formats);
+    let is_release = all.any(|format| format.release_extent(&file).is_some());
+    (!is_release && is_foreign(&format)).then_some(format)
+}
+
+/// The format of a release of another ecosystem that is a single file, such as an archive. Of several formats for such a
+/// name, it is the first one that can read the release, or else the first one, which says what is wrong.
+pub(crate) fn format_of_artifact(
+    path: &Path,
+    options: &ReadOptions,
+) -> Option<&'static dyn Format> {
+    let (name, head) = (path.to_string_lossy(), head(path)?);
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    let formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    let mut formats = formats
+        .filter(|format| is_artifact(*format, &file))
+        .peekable();
+    let first = formats.next()?;
+    if formats.peek().is_none() {
+        return Some(first);
+    }
+    let Ok(bytes) = read_file(path, options.limits.archive_bytes, Follow::Links) else {
+        return Some(first);
+    };
+    let file = FormatFile {
+        path: &name,
+        bytes: &bytes,
+    };
+    let can_read =
+        |format: &&'static dyn Format| format.read_releases(&file, &(), options).value().is_some();
+    let readable = std::iter::once(first).chain(formats).find(can_read);
+    Some(readable.unwrap_or(first))
+}
+
+/// Whether a file looks like a release by itself.
+fn is_artifact(format: &dyn Format, file: &FormatFile<'_>) -> bool {
+    format.is_release_name(file.name()) && format.release_extent(file) == Some(ReleaseExtent::File)
 }
 
 /// The one of several roots in a folder that is meant: the only one, or the one with the most usual name.

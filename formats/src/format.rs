@@ -130,7 +130,7 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// may require.
     ///
     /// By default, requirements are checked to guarantee what the classes of the record extend and use of other
-    /// packages.
+    /// packages. The file can also be a release that is no root, such as an archive.
     fn check_root(
         &self,
         file: &FormatFile<'_>,
@@ -138,9 +138,22 @@ pub trait Format: fmt::Debug + Send + Sync {
         known: &dyn ReleaseLookup,
         options: &ReadOptions,
     ) -> Vec<Diagnostic> {
-        match self.read_root(file, tree, options).into_result() {
-            Ok((root, mut findings)) => {
-                findings.extend(check_record(&root.record, file.path, self.rules(), known));
+        let is_release = self.release_extent(file) == Some(ReleaseExtent::File);
+        let read = if is_release && !self.is_root(file) {
+            let read = self.read_releases(file, tree, options).into_result();
+            read.map(|(releases, findings)| {
+                let records = releases.into_iter().map(|release| release.record);
+                (records.collect::<Vec<IndexRecord>>(), findings)
+            })
+        } else {
+            let read = self.read_root(file, tree, options).into_result();
+            read.map(|(root, findings)| (vec![root.record], findings))
+        };
+        match read {
+            Ok((records, mut findings)) => {
+                for record in &records {
+                    findings.extend(check_record(record, file.path, self.rules(), known));
+                }
                 capped(findings)
             }
             Err(errors) => errors,

@@ -5,13 +5,32 @@
 //! into an [`IndexRecord`](pkgres_manifest::IndexRecord); from there on, the solver, lockfiles and registries treat all
 //! package systems alike.
 //!
-//! To add a package system, write a module with a [`Format`] and an [`Ecosystem`], and add them to [`ALL`] and to the
-//! list of other ecosystems beside it. [`read_json`](pkgres_manifest::document::read_json) and
-//! [`read_yaml`](pkgres_manifest::document::read_yaml) read documents with the positions of their values, ranges become
-//! [native specs](pkgres_manifest::Spec::native), and a record without keys of its own is written with `serde_json`.
-//! [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the package system a name breaks. `pkgres
-//! check` looks at the classes in the record of a root, unless the format has its own
-//! [`check_root`](Format::check_root). The names of types are unique in this crate.
+//! # Adding a package system
+//!
+//! A package system is a module here with an [`Ecosystem`] and a [`Format`], an entry in [`ALL`], and one in the list of
+//! other ecosystems beside it. `tests/default_check.rs` has the smallest one, `Recipes`, and shows what a format gets
+//! without writing it.
+//!
+//! - **The ecosystem** reads names, versions and ranges, and reads and writes index records. A record without keys of its
+//!   own is written with `serde_json`. Ranges become [native specs](pkgres_manifest::Spec::native), and
+//!   [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the package system a name breaks. If
+//!   classes have ids and names for people, [`has_labels`](Ecosystem::has_labels) says so.
+//! - **The rules** start from [`Rules::SINGLE_RELEASE`]; `with_…` says what differs.
+//! - **Roots and releases**: a format must recognize and read them ([`is_root`](Format::is_root),
+//!   [`read_root`](Format::read_root), [`is_release_name`](Format::is_release_name),
+//!   [`release_extent`](Format::release_extent), [`read_releases`](Format::read_releases)).
+//!   [`read_json`](pkgres_manifest::document::read_json) and [`read_yaml`](pkgres_manifest::document::read_yaml) read
+//!   documents with the positions of their values. Formats may share the ending of archives: the first one that can read a
+//!   file has it.
+//! - **Everything else has a default**, and is worth writing for what users do: [`usual_root_names`](Format::usual_root_names)
+//!   for commands that are given a folder, [`with_requirement`](Format::with_requirement) and
+//!   [`with_ranges`](Format::with_ranges) for `pkgres add` and repairs, [`artifact_name`](Format::artifact_name) for
+//!   `pkgres vendor`, [`distribution`](Format::distribution) for hints, and [`declarations`](Format::declarations) for
+//!   `pkgres semver`. By default, [`check_root`](Format::check_root) looks at the classes in the record.
+//!
+//! Elsewhere, only some things are particular to a package system: registries that speak its native protocol
+//! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for collections
+//! of Ansible, and a page in `docs/`. The names of types are unique in this crate.
 
 pub mod ansible;
 mod class_packages;

@@ -6,8 +6,8 @@ use pkgres_formats::{
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use pkgres_manifest::{
-    ClassName, Ecosystem, IndexRecord, IndexedClass, PackageName, ReadOptions, Requirement, Shared,
-    Version,
+    ArtifactDigest, ClassName, Ecosystem, IndexRecord, IndexedClass, PackageName, ReadOptions,
+    Requirement, Shared, Version,
 };
 
 /// A package system whose roots say one class per line, `NAME extends OTHER` or `NAME uses OTHER`, and require
@@ -65,21 +65,34 @@ impl Format for Recipes {
         Parsed::new(Some(root), Vec::new())
     }
 
-    fn is_release_name(&self, _: &str) -> bool {
-        false
+    fn is_release_name(&self, name: &str) -> bool {
+        name == "cooked"
     }
 
-    fn release_extent(&self, _: &FormatFile<'_>) -> Option<ReleaseExtent> {
-        None
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
+        self.is_release_name(file.name())
+            .then_some(ReleaseExtent::File)
     }
 
     fn read_releases(
         &self,
-        _: &FormatFile<'_>,
-        _: &dyn FileTree,
-        _: &ReadOptions,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
     ) -> Parsed<Vec<Release>> {
-        Parsed::new(Some(Vec::new()), Vec::new())
+        let FormatFile { path, bytes } = *file;
+        let Some(bytes) = bytes.strip_prefix(b"cooked: ") else {
+            return Parsed::failed(Diagnostic::error(Code::BrokenPackage, "not cooked"));
+        };
+        let (root, findings) = self
+            .read_root(&FormatFile { path, bytes }, tree, options)
+            .into_result()
+            .expect("what is cooked can be read");
+        let release = Release {
+            record: root.record,
+            digest: ArtifactDigest::of_archive(file.bytes),
+        };
+        Parsed::new(Some(vec![release]), findings)
     }
 }
 
@@ -111,8 +124,12 @@ impl ReleaseLookup for Known {
 }
 
 fn findings(text: &str, known: &Known) -> Vec<String> {
+    findings_in("recipes", text, known)
+}
+
+fn findings_in(path: &str, text: &str, known: &Known) -> Vec<String> {
     let file = FormatFile {
-        path: "recipes",
+        path,
         bytes: text.as_bytes(),
     };
     let found = Recipes.check_root(&file, &(), known, &ReadOptions::default());
@@ -161,6 +178,26 @@ fn requirements_are_checked_to_guarantee_what_classes_need() {
         [
             "recipes:1:1: warning[PK0075]: no registry has `acme.tools`, so that references to it were not checked"
         ]
+    );
+}
+
+#[test]
+fn a_release_that_is_no_root_is_read_as_a_release() {
+    let known = Known(vec![record("acme.tools", "1.0.0", &["tools.Knife"])]);
+    assert_eq!(
+        findings_in(
+            "cooked",
+            "cooked: >=1.0.0\ndinner.Eggs extends tools.Pan",
+            &known
+        ),
+        [
+            "cooked:1:1: error[PK0013]: `dinner.Eggs` extends `tools.Pan`, which no version of `acme.tools` in \
+             `>=1.0.0` has"
+        ]
+    );
+    assert_eq!(
+        findings_in("cooked", "raw", &known),
+        ["error[PK0042]: not cooked"]
     );
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CertificateArgs, ConformanceArgs, PolicyArgs, RegistryArgs};
+use super::{CertificateArgs, ConformanceArgs, PolicyArgs, RegistryArgs, ecosystem_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpecArgs {
@@ -15,8 +15,8 @@ pub(crate) struct SpecArgs {
     /// Versions to match against the spec
     pub(crate) versions: Vec<String>,
 
-    /// The ecosystem of the spec and the versions: `murano` (class packages), `ansible` or `opcua`
     #[arg(
+        help = format!("The ecosystem of the spec and the versions: {}", ecosystem_names()),
         id = "spec_ecosystem",
         long = "ecosystem",
         value_name = "NAME",

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pkgres_manifest::CLASS_PACKAGES;
+use pkgres_manifest::diagnostic::sentence_list;
 use pkgres_resolver::SolveOptions;
 
 /// The sources of releases.
@@ -17,9 +19,15 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file with the index records of the releases built into the host, such as plug-ins; a NodeSet file; or
-    /// `ansible-core=VERSION`; replaces `provide` in pkgres.toml
-    #[arg(long = "provide", value_name = "FILE")]
+    #[arg(
+        long = "provide",
+        value_name = "FILE",
+        help = format!(
+            "A file with the index records of the releases built into the host, such as plug-ins; a NodeSet file; or {}; \
+             replaces `provide` in pkgres.toml",
+            named_hosts()
+        )
+    )]
     pub(crate) provided: Vec<PathBuf>,
 
     /// Do not use the cache
@@ -129,10 +137,15 @@ pub(crate) struct PolicyArgs {
     #[arg(long, conflicts_with = "ignore_classes")]
     pub(crate) strict_uses: bool,
 
-    /// The ecosystem of the root
-    ///
-    /// `murano` (class packages), `ansible` or `opcua`. By default, it is recognized from the file.
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "The ecosystem of the root",
+        long_help = format!(
+            "The ecosystem of the root\n\n{}. By default, it is recognized from the file.",
+            ecosystem_names()
+        )
+    )]
     pub(crate) ecosystem: Option<String>,
 
     /// Give up after this many steps
@@ -184,4 +197,26 @@ pub(crate) struct CertificateArgs {
     /// check them.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) certificate: Option<PathBuf>,
+}
+
+/// The ids of all ecosystems, as a part of a sentence.
+pub(super) fn ecosystem_names() -> String {
+    let ids = pkgres_formats::ALL.iter().map(|format| {
+        let ecosystem = format.ecosystem();
+        let id = ecosystem.id();
+        if ecosystem == CLASS_PACKAGES {
+            format!("`{id}` (class packages)")
+        } else {
+            format!("`{id}`")
+        }
+    });
+    sentence_list(ids, "or")
+}
+
+/// How the versions of packages that hosts provide are stated.
+fn named_hosts() -> String {
+    let hosts = pkgres_formats::ALL
+        .iter()
+        .filter_map(|format| format.rules().host);
+    sentence_list(hosts.map(|host| format!("`{host}=VERSION`")), "or")
 }

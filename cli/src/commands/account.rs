@@ -81,7 +81,7 @@ pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) 
 pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     match &args.command {
         OwnerCommand::List(args) => {
-            let name = package_name(&args.name)?;
+            let name = package_name(&args.name, None)?;
             let registry = open_for(&name, &args.target, context)?;
             let owners = owners(&registry, &name)?;
             if output.is_json() {
@@ -135,7 +135,7 @@ fn change_owners(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let name = package_name(&args.name)?;
+    let name = package_name(&args.name, None)?;
     let registry = open_for(&name, &args.target, context)?;
     let mut new = owners(&registry, &name)?;
     let before = new.owners.clone();

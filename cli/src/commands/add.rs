@@ -71,13 +71,14 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
 
 pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("remove", &args.edit.write, context)?;
+    let project = edited_project(&args.edit, context)?;
+    let ecosystem = project.format.ecosystem();
     let named = args
         .packages
         .iter()
-        .map(|text| package_name(text))
+        .map(|text| package_name(text, Some(ecosystem)))
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
-    let project = edited_project(&args.edit, context)?;
     reject_not_editable(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = project.with_requirements(&edits, context)?;
@@ -144,12 +145,15 @@ fn required(project: &Project, package: &PackageName) -> Option<Spec> {
 }
 
 /// Parses `NAME` or `NAME@SPEC`.
-fn named_requirement(text: &str, ecosystem: &dyn Ecosystem) -> Result<(PackageName, Option<Spec>)> {
+fn named_requirement(
+    text: &str,
+    ecosystem: &'static dyn Ecosystem,
+) -> Result<(PackageName, Option<Spec>)> {
     let (name, spec) = match text.split_once('@') {
         Some((name, spec)) => (name, Some(spec)),
         None => (text, None),
     };
-    let name = package_name(name)?;
+    let name = package_name(name, Some(ecosystem))?;
     if spec == Some("") {
         let message = format!("`{text}`: a spec is expected after `@`");
         return Err(Failure::usage(message));

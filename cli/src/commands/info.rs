@@ -92,7 +92,7 @@ pub(super) fn releases_of(
 }
 
 pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let (name, version) = release_name(&args.name)?;
+    let (name, version) = release_name(&args.name, None)?;
     let configured = context
         .registries
         .for_root(root_of(&args.lookup.manifest))?;

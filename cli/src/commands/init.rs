@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_files::{Access, NewTreeFile, RealFileSystem, make_folder, write_file, write_tree};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath};
+use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE, PackageName, PackagePath};
 use serde_json::json;
 
 use self::template::{NewPackage, TemplateFile};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
             .into());
     }
     let name = match &args.name {
-        Some(name) => package_name(name)?,
+        Some(name) => package_name(name, Some(CLASS_PACKAGES))?,
         None => name_of(&args.folder)?,
     };
     let template = if args.library {

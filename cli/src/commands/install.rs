@@ -322,11 +322,10 @@ fn require_collections(project: &Project, command: &str) -> Result<()> {
     if project.format.ecosystem() == collections.ecosystem() {
         return Ok(());
     }
-    let message = format!(
-        "`pkgres {command}` is for collections of Ansible: other packages are used as archives, and nothing reads them unpacked"
-    );
+    let message =
+        format!("`pkgres {command}` is for collections of Ansible, which are installed as folders");
     Err(Diagnostic::error(Code::Usage, message)
-        .hint("`pkgres vendor FOLDER` writes the archives of locked releases into a folder")
+        .hint("`pkgres vendor FOLDER` writes the artifacts of locked releases into a folder")
         .into())
 }
 

@@ -21,7 +21,8 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
             "`--depth` cannot be used with `--format json`, which has all levels",
         ));
     }
-    let inverted = args.invert.as_deref().map(release_name).transpose()?;
+    let inverted = args.invert.as_deref();
+    let inverted = inverted.map(|text| release_name(text, None)).transpose()?;
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
     let words = ("Resolving", "Looked at");
     projects.run(words, context, output, |manifest, output| {

@@ -8,7 +8,7 @@ use pkgres_files::{
     write_file,
 };
 use pkgres_formats::{Format, FormatFile};
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version,
 };
@@ -40,6 +40,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     let _alone = lock_folder(&args.folder, || {
         output.note_waiting(&args.folder);
     })?;
+    let options = &context.read_options;
     let mut written = BTreeSet::new();
     let mut without_digest = BTreeSet::new();
     for (project, lock) in &projects {
@@ -66,7 +67,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                     ));
                     continue;
                 }
-                write_artifact(artifact, &writer, file, &context.read_options)?;
+                write_artifact(artifact, &writer, file, project.format, options)?;
                 written.insert(file.clone());
             }
             continue;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                 Some(file) => file.clone(),
                 None => PackageFolder::archive_name(name, version),
             };
-            write_artifact(&received.artifact, &writer, &file, &context.read_options)?;
+            write_artifact(&received.artifact, &writer, &file, project.format, options)?;
             written.insert(file);
             Ok(())
         };
@@ -285,10 +286,15 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
 }
 
 /// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact.
-fn no_artifact() -> Failure {
-    Failure::usage(
-        "it comes from a folder and has no artifact to copy: build the artifact, as with `ansible-galaxy collection build`, and put it into a registry in place of the folder",
-    )
+fn no_artifact(format: &dyn Format) -> Failure {
+    let message = "it comes from a folder and has no artifact to copy";
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    if let Some(pack) = format.distribution().pack {
+        finding = finding.hint(pack);
+    }
+    finding
+        .hint("put the artifact into a registry in place of the folder")
+        .into()
 }
 
 /// Writes the archive of a release; the release of a folder registry is packed first.
@@ -296,6 +302,7 @@ fn write_artifact(
     artifact: &Artifact,
     writer: &FolderWriter<'_, RealFileSystem>,
     file: &str,
+    format: &dyn Format,
     options: &ReadOptions,
 ) -> Result<()> {
     let packed;
@@ -306,7 +313,7 @@ fn write_artifact(
             &packed
         }
         Artifact::File(bytes) => bytes,
-        Artifact::Tree(_) => return Err(no_artifact()),
+        Artifact::Tree(_) => return Err(no_artifact(format)),
     };
     writer.write(file, bytes)?;
     Ok(())

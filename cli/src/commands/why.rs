@@ -14,13 +14,21 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::named_packages::{is_named, not_part_of, release_name, report_missing};
 use crate::output::Output;
+use crate::project::Project;
 use crate::show;
 use crate::solve::solve;
 
 pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let (name, version) = release_name(&args.package)?;
-    let version = version.as_ref();
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    let ecosystem = match &projects {
+        // The solve reports what is wrong with the project.
+        Projects::One(manifest) => Project::open(manifest, context)
+            .ok()
+            .map(|project| project.format.ecosystem()),
+        Projects::Several(_) => None,
+    };
+    let (name, version) = release_name(&args.package, ecosystem)?;
+    let version = version.as_ref();
     if let Projects::One(manifest) = &projects {
         let found = show_paths(args, manifest, &name, version, context, output)?;
         return Ok(if found { Exit::Done } else { Exit::Failed });

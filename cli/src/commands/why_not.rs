@@ -30,8 +30,8 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
             "`why-not` needs the registries, which `--frozen`{from} does not read"
         )));
     }
-    let (name, version) = release_name(&args.name)?;
     let project = Project::open(&args.solve.manifest, context)?;
+    let (name, version) = release_name(&args.name, Some(project.format.ecosystem()))?;
     let task = task_with_lock(&args.solve, &project, context, output)?;
     let locations = task.searched.clone();
     let prerelease = task.request.options.prerelease;

@@ -380,7 +380,7 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
     }
 }
 
-/// Whether a file is a list of requirements: by its name, or by a key at the beginning of a line.
+/// Whether a file is a list of requirements: by its name, by a key at the beginning of a line, or as a list of roles.
 fn is_requirements(file: &FormatFile<'_>) -> bool {
     let name = file.name();
     if matches!(name, REQUIREMENTS_FILE | "requirements.yaml") {
@@ -388,7 +388,32 @@ fn is_requirements(file: &FormatFile<'_>) -> bool {
     }
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
     let is_key = |line: &[u8]| line.starts_with(b"collections:");
-    is_yaml && file.bytes.split(|byte| *byte == b'\n').any(is_key)
+    is_yaml && (file.bytes.split(|byte| *byte == b'\n').any(is_key) || is_list_of_roles(file.bytes))
+}
+
+/// Whether a file looks like a list of roles: its first item is the name of a role, or its items have sources. Playbooks and
+/// lists of tasks are lists, too.
+fn is_list_of_roles(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let is_content = |line: &&str| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with(['#', '-']) || line.starts_with("- ")
+    };
+    let mut lines = text.lines().filter(is_content).peekable();
+    let Some(first) = lines.peek().and_then(|line| line.strip_prefix("- ")) else {
+        return false;
+    };
+    if is_collection_name(first.trim()) {
+        return true;
+    }
+    let (mut has_sources, mut has_targets) = (false, false);
+    for line in lines {
+        let key = line.strip_prefix("- ").or_else(|| line.strip_prefix("  "));
+        let key = key.unwrap_or_default();
+        has_sources |= key.starts_with("src:");
+        has_targets |= key.starts_with("dest:");
+    }
+    has_sources && !has_targets
 }
 
 /// Reads the folder of a collection: its metadata, its files, and what `meta/runtime.yml` requires.
@@ -569,5 +594,37 @@ fn listed_files(
         (Some(manifest), Some(bytes)) => FileList::read(manifest, &bytes, folder, &options.limits),
         // Reported where the manifest is read, or nothing to compare with.
         _ => Ok(FileList::default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_roles_are_roots_whatever_their_name_is() {
+        let is_root = |text: &str| {
+            Collections.is_root(&FormatFile {
+                path: "roles.yml",
+                bytes: text.as_bytes(),
+            })
+        };
+        for roles in [
+            "---\n# Roles\n- geerlingguy.nginx\n- geerlingguy.java\n",
+            "- src: geerlingguy.nginx\n  version: 3.1.0\n",
+            "- name: web\n  src: https://git.example/web\n  scm: git\n",
+        ] {
+            assert!(is_root(roles), "{roles}");
+        }
+        for other in [
+            "- hosts: all\n  roles:\n    - geerlingguy.nginx\n",
+            "- name: Copy\n  ansible.builtin.copy:\n    src: a\n    dest: b\n",
+            "- src: a\n  dest: b\n",
+            "- import_playbook: acme.net.whole\n",
+            "src: a\n",
+            "",
+        ] {
+            assert!(!is_root(other), "{other}");
+        }
     }
 }

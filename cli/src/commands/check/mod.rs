@@ -53,7 +53,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     };
     let mut inputs = 0;
     for path in &args.paths {
-        match targets(path, context.ecosystem) {
+        match targets(path, context.ecosystem, &context.read_options) {
             Ok(targets) => {
                 inputs += targets.len();
                 for target in targets {

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_formats::{Format, FormatFile, ReleaseExtent};
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE};
+use pkgres_manifest::{MANIFEST_FILE, ReadOptions};
 
 use crate::invocation::quoted;
-use crate::root_file::{is_release_folder, nested_root, recognize, roots_of_project};
+use crate::root_file::{
+    format_of_artifact, is_release_folder, nested_root, recognize, roots_of_project,
+};
 
 /// A target of a check.
 pub(super) enum Target {
@@ -28,6 +30,7 @@ pub(super) enum Target {
 pub(super) fn targets(
     path: &Path,
     stated: Option<&'static dyn Format>,
+    options: &ReadOptions,
 ) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
         if let Ok(Some((root, format))) = recognize(path, stated)
@@ -40,13 +43,13 @@ pub(super) fn targets(
             if let Some((root, format)) = recognize(path, stated)? {
                 return Ok(vec![Target::Foreign(root, format)]);
             }
-            let message = format!("{} holds no package", path.to_string_lossy());
+            let message = format!("{} holds no package or project", path.to_string_lossy());
             if let Some(root) = nested_root(path) {
                 let hint = format!("name the root of the project: `{}`", quoted(&root));
                 return Err(Diagnostic::error(Code::PackageShape, message).hint(hint));
             }
             let finding = Diagnostic::error(Code::PackageShape, message).hint(format!(
-                "a package has a `{MANIFEST_FILE}` in its top folder"
+                "a class package has a `{MANIFEST_FILE}` in its top folder; the path of another root, such as a requirements.yml, can be given"
             ));
             return Err(match links.first() {
                 Some(link) => finding.hint(format!(
@@ -66,7 +69,7 @@ pub(super) fn targets(
     if let Some((root, format)) = recognize(path, stated)? {
         return Ok(vec![Target::Foreign(root, format)]);
     }
-    if let Some(format) = artifact_format(path) {
+    if let Some(format) = format_of_artifact(path, options) {
         return Ok(vec![Target::Foreign(path.to_owned(), format)]);
     }
     Ok(vec![
@@ -138,21 +141,6 @@ fn targets_below(
         rest.extend(folders.into_iter().rev());
     }
     Ok((targets, links))
-}
-
-/// The format of an artifact of another ecosystem, by its name.
-fn artifact_format(path: &Path) -> Option<&'static dyn Format> {
-    let name = path.to_str()?;
-    let file = FormatFile {
-        path: name,
-        bytes: &[],
-    };
-    let formats = pkgres_formats::ALL.iter().copied();
-    let mut others = formats.filter(|format| format.ecosystem() != CLASS_PACKAGES);
-    others.find(|format| {
-        format.is_release_name(file.name())
-            && format.release_extent(&file) == Some(ReleaseExtent::File)
-    })
 }
 
 fn is_archive(path: &Path) -> bool {

@@ -31,7 +31,7 @@ impl<'text> NamedRelease<'text> {
         let (name, version) = text.split_once('@')?;
         let name = match name {
             "" => None,
-            name => Some(package_name(name).ok()?),
+            name => Some(package_name(name, None).ok()?),
         };
         Some(Self { name, version })
     }
@@ -131,10 +131,11 @@ impl<'run> Released<'run> {
                 })
             });
         }
-        let wanted = version_of(package, version).map_err(|error| {
-            let shown = Escaped::shortened(version);
-            Failure::usage(format!("`{package}@{shown}`: {error}"))
-        })?;
+        let wanted =
+            version_of(package, version, Some(self.format.ecosystem())).map_err(|error| {
+                let shown = Escaped::shortened(version);
+                Failure::usage(format!("`{package}@{shown}`: {error}"))
+            })?;
         let mut records = self.records.iter();
         records
             .find(|record| wanted.names_release(&record.version))

@@ -32,7 +32,7 @@ pub(super) fn moving_packages(
         }
         Some(text) => {
             let name = from.keys().next().expect("there is one");
-            let version = version_of(name, text).map_err(|error| {
+            let version = version_of(name, text, Some(lock.ecosystem)).map_err(|error| {
                 let finding = Diagnostic::error(Code::Usage, format!("--precise: {error}"));
                 match &error.nearest {
                     Some(nearest) => finding.hint(format!("the nearest version is {nearest}")),
@@ -69,7 +69,7 @@ fn locked_versions(
     registries: Option<&RegistrySet>,
     context: &Context,
 ) -> Result<(PackageName, BTreeSet<Version>)> {
-    let (name, version) = match release_name(text) {
+    let (name, version) = match release_name(text, Some(lock.ecosystem)) {
         Err(_) if Path::new(text).is_file() => return Err(manifest_as_package(text, context)),
         named => named?,
     };

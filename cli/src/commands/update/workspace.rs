@@ -284,7 +284,7 @@ fn named_by_member(
     }
     let mut named: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for text in &args.packages {
-        let (name, version) = release_name(text)?;
+        let (name, version) = release_name(text, None)?;
         let mut is_locked = false;
         for (manifest, lock) in &locks {
             if targets::is_locked(text, lock, context) {

@@ -90,7 +90,7 @@ fn documents_that_are_not_described_are_found() {
     assert_eq!(faults("why", fine), [""; 0]);
     for (from, to) in [
         ("\"paths\":[]", "\"paths\":1"),
-        ("\"paths\":[],", ""),
+        ("\"notes\":[],", ""),
         ("\"paths\"", "\"more\":1,\"paths\""),
         ("done", "nothing"),
         ("\"diagnostics\":[]", "\"diagnostics\":[{}]"),

@@ -524,10 +524,11 @@ fn values_of_properties_that_are_not_from_the_model_are_ignored() {
 fn whole_numbers_have_any_length() {
     let int = "  p: {Contract: $.int()}\n";
     let long = "1234567890".repeat(10);
-    for value in [long.as_str(), "2.0", "1e3", "-5", r#"" 7 ""#, "true"] {
+    // Murano's engine cuts fractions off.
+    for value in [long.as_str(), "2.0", "2.5", "1e3", "-5", r#"" 7 ""#, "true"] {
         assert!(is_solved(int, &format!(r#""p": {value}"#)), "{value}");
     }
-    for value in ["2.5", r#""2.0""#, r#""""#, r#""-""#, "[]"] {
+    for value in [r#""2.5""#, r#""2.0""#, r#""""#, r#""-""#, "[]"] {
         assert!(!is_solved(int, &format!(r#""p": {value}"#)), "{value}");
     }
 }

@@ -12,7 +12,7 @@ use super::publish::Published;
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
 use crate::problem::Problem;
-use crate::store::collections::{self, CollectionRow, Content, ListedCollection};
+use crate::store::collections::{self, CollectionContent, CollectionRow, ListedCollection};
 use crate::store::{changes, packages};
 
 /// A collection with all its releases.
@@ -96,7 +96,7 @@ impl RegistryBackend {
     pub(crate) fn contents_of_collection(
         &self,
         name: &PackageName,
-    ) -> Result<Vec<Content>, Problem> {
+    ) -> Result<Vec<CollectionContent>, Problem> {
         Ok(self
             .database
             .read(|transaction| collections::contents(transaction, name))?)

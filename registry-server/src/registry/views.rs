@@ -10,7 +10,7 @@ use super::access_checks::{no_such_package, no_such_version};
 use super::backend::RegistryBackend;
 use crate::access::Credential;
 use crate::problem::Problem;
-use crate::store::collections::Content;
+use crate::store::collections::CollectionContent;
 use crate::store::packages::{PackageRow, Search};
 use crate::store::releases::ReleaseRow;
 use crate::store::{catalog, collections, packages, releases};
@@ -51,7 +51,7 @@ pub(crate) struct PackageSummary {
     /// The interfaces that the package defines.
     pub(crate) interfaces: Vec<ClassName>,
     /// The plug-ins, roles and playbooks of the package.
-    pub(crate) contents: Vec<Content>,
+    pub(crate) contents: Vec<CollectionContent>,
 }
 
 /// A release.

@@ -90,7 +90,7 @@ fn list(texts: &[String]) -> Value {
 
 /// A part of a collection that users call by a name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Content {
+pub(crate) struct CollectionContent {
     /// The name as users call it, such as `acme.web.page`.
     pub(crate) name: String,
     pub(crate) class: ClassName,
@@ -144,7 +144,7 @@ pub(crate) fn derive_contents<'record>(
 pub(crate) fn contents(
     transaction: &mut dyn Transaction,
     package: &PackageName,
-) -> Result<Vec<Content>> {
+) -> Result<Vec<CollectionContent>> {
     let rows = transaction.query(
         "SELECT name, class FROM contents WHERE package = $1",
         &[package.as_str().into()],
@@ -152,7 +152,7 @@ pub(crate) fn contents(
     let mut contents = rows
         .iter()
         .map(|row| {
-            Ok(Content {
+            Ok(CollectionContent {
                 name: row.text(0)?.to_owned(),
                 class: ClassName::native(row.text(1)?).map_err(DatabaseError::failed)?,
             })

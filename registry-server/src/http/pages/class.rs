@@ -7,7 +7,7 @@ use maud::html;
 use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
-use super::{conformance, content, errors, members, package, release, text};
+use super::{conformance, content, errors, members, release, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -62,7 +62,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     })?;
     let best = definitions
         .iter()
-        .find_map(|(_, releases)| package::best(releases));
+        .find_map(|(_, releases)| release::best(releases));
     let lineage = match best {
         Some(release) => Some((release, registry.lineage(&release.record, &class)?)),
         None => None,

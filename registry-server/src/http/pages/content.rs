@@ -8,7 +8,7 @@ use pkgres_formats::ansible::{ContentName, is_collection_name};
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
-use super::{errors, package, release, text};
+use super::{errors, release, text};
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
@@ -134,7 +134,7 @@ pub(super) fn show(
     let mut releases = view.versions;
     let newest = releases.first().map(|newest| newest.record.version.clone());
     releases.retain(|release| defines(&release.record, class));
-    let Some(best) = package::best(&releases) else {
+    let Some(best) = release::best(&releases) else {
         return missing(service, &collection, class);
     };
     let content = ContentName::of_class(collection.as_str(), class.as_str());

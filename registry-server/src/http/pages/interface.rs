@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, IndexRecord, Interface, InterfaceFunction, Pack
 
 use super::conformance::{self, FunctionStatus, MAX_FUNCTIONS};
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
-use super::{errors, members, package, release, text};
+use super::{errors, members, release, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -35,7 +35,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let definitions = release::defining(service, &definers, &has)?;
     let best = definitions
         .iter()
-        .find_map(|(_, releases)| package::best(releases));
+        .find_map(|(_, releases)| release::best(releases));
     let definition = match best {
         Some(release) => registry.interface_definition(&release.record, &interface)?,
         None => None,

@@ -36,7 +36,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         }
         other => other?,
     };
-    let Some(release) = best(&package.versions) else {
+    let Some(release) = release::best(&package.versions) else {
         return Err(Problem::internal("a package without releases"));
     };
     let dependants = registry.dependants(&name)?;
@@ -73,17 +73,6 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         },
     };
     Ok(page.response(StatusCode::OK))
-}
-
-/// The release that a page shows: the newest one that a solver prefers. The newest of `releases` comes first.
-pub(super) fn best(releases: &[ReleaseView]) -> Option<&ReleaseView> {
-    let chosen = |release: &&ReleaseView| !release.record.yanked;
-    let is_stable = |release: &&ReleaseView| !release.record.version.is_prerelease();
-    let all = || releases.iter();
-    all()
-        .find(|release| chosen(release) && is_stable(release))
-        .or_else(|| all().find(chosen))
-        .or_else(|| all().next())
 }
 
 fn heading(package: &PackageView, release: &ReleaseView, title: &str) -> Markup {

@@ -12,6 +12,17 @@ use crate::problem::{Problem, ProblemCode};
 use crate::readme_and_licence::PackageText;
 use crate::registry::{PackageView, ReleaseContents, ReleaseView};
 
+/// The release that a page shows: the newest one that a solver prefers. The newest of `releases` comes first.
+pub(super) fn best(releases: &[ReleaseView]) -> Option<&ReleaseView> {
+    let chosen = |release: &&ReleaseView| !release.record.yanked;
+    let is_stable = |release: &&ReleaseView| !release.record.version.is_prerelease();
+    let all = || releases.iter();
+    all()
+        .find(|release| chosen(release) && is_stable(release))
+        .or_else(|| all().find(chosen))
+        .or_else(|| all().next())
+}
+
 /// The limit of tags.
 const MAX_TAGS: usize = 30;
 

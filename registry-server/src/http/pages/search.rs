@@ -12,7 +12,7 @@ use crate::http::search_words::search_words;
 use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::PackageSummary;
-use crate::store::collections::Content;
+use crate::store::collections::CollectionContent;
 use crate::store::packages::{MAX_WORDS, PackageRow, Places, Search};
 
 /// The limit of packages on a page.
@@ -95,14 +95,14 @@ fn result(
     };
     let classes: Vec<&ClassName> = summary.classes.iter().filter(is_match).collect();
     let interfaces: Vec<&ClassName> = summary.interfaces.iter().filter(is_match).collect();
-    let is_content = |content: &&Content| {
+    let is_content = |content: &&CollectionContent| {
         let (found, of) = (content.name.to_lowercase(), name.as_str().to_lowercase());
         words.iter().any(|word| {
             let word = word.to_lowercase();
             found.contains(&word) && !of.contains(&word)
         })
     };
-    let contents: Vec<&Content> = summary.contents.iter().filter(is_content).collect();
+    let contents: Vec<&CollectionContent> = summary.contents.iter().filter(is_content).collect();
     html! {
         li {
             h2 {

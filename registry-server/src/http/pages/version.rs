@@ -33,7 +33,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     };
     let record = &shown.record;
     let contents = registry.contents(record)?;
-    let newest = package::best(&view.versions).filter(|best| best.record.version != record.version);
+    let newest = release::best(&view.versions).filter(|best| best.record.version != record.version);
     // Which classes of others extend these is on the page of the package.
     let classes = classes::section(service, ROOT, record, &Extenders::default())?;
     let core = registry.missing_core_library();

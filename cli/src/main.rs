@@ -13,6 +13,7 @@ mod commands;
 mod conflict_hints;
 mod context;
 mod current_folder;
+mod early_output;
 mod environment;
 mod exit;
 mod failure;
@@ -100,8 +101,8 @@ fn reject(error: &clap::Error) -> ExitCode {
         return Exit::Usage.into();
     }
     // Help and version are data: they go to stdout, and the run succeeds.
-    let printed = output::help(error, command_line::color());
-    if output::report_cut_short(printed) {
+    let printed = early_output::help(error, command_line::color());
+    if early_output::report_cut_short(printed) {
         Exit::Usage.into()
     } else {
         ExitCode::SUCCESS

@@ -9,10 +9,10 @@ use clap::{ColorChoice, Command};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 
 use crate::args::commands_with;
+use crate::early_output;
 use crate::failure::Failure;
 use crate::help::whole_grammar;
 use crate::invocation::quoted;
-use crate::output;
 use crate::show::counted;
 
 /// The most commands that a tip names.
@@ -341,7 +341,7 @@ fn in_plain_words(text: &str) -> String {
 /// Writes the error to stderr.
 pub(crate) fn report(error: &clap::Error, color: ColorChoice) {
     // The message repeats words of the command line, which can have any characters.
-    output::usage_error(&in_plain_words(&error.render().ansi().to_string()), color);
+    early_output::usage_error(&in_plain_words(&error.render().ansi().to_string()), color);
 }
 
 /// The error as a finding, with its tips as hints.

@@ -215,7 +215,7 @@ fn the_lockfile_of_another_root_is_not_replaced() {
     assert!(locked().contains("site.yml"), "{}", locked());
 }
 
-/// The members of a workspace are told apart once, and what holds for all of them is said once.
+/// Each member of a workspace has one heading, and a note about all of them is printed once.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn members_have_one_heading_and_notes_are_not_repeated() {

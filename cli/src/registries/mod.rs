@@ -106,7 +106,7 @@ fn without_remote(wanted: Option<&str>) -> Diagnostic {
 }
 
 /// How a registry is started.
-const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on this machine, which `--registry http://127.0.0.1:8642` names";
+const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on this machine; its address is `http://127.0.0.1:8642`";
 
 /// How a registry is configured for good.
 pub(crate) const CONFIGURE_HINT: &str =

@@ -10,7 +10,7 @@ use crate::page::{Page, root};
 
 const PAGE: &str = "docs/answers.md";
 
-/// What the page has before its generated part.
+/// The line after which the page is generated.
 const MARK: &str = "<!-- The rest is made of docs/schemas/answers. -->\n";
 
 /// A schema in words.

@@ -460,7 +460,7 @@ impl<'a> Visit<'_, 'a> {
     }
 }
 
-/// What the rules of a contract have made of a value.
+/// The type that a value has after some rules of a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Became {
     /// It is as written.

@@ -107,7 +107,7 @@ pub fn why_not_proxy(text: &str) -> Option<&'static str> {
             Some("only `http://` and `https://` are supported")
         }
         Ok(url) if url.host().is_some() => None,
-        _ => Some("it has no host, or a port that is none"),
+        _ => Some("it has no host, or no valid port"),
     }
 }
 

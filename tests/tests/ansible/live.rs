@@ -141,7 +141,7 @@ fn records(universe: &Value) -> Vec<IndexRecord> {
     records
 }
 
-/// What a universe is asked for.
+/// The root that requires what the universe is resolved for.
 fn root(universe: &Value) -> IndexRecord {
     let mut root = record(&json!({"name": "acme.root", "version": "1.0.0", "classes": {}}));
     for pair in universe["roots"].as_array().expect("roots") {

@@ -114,13 +114,14 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
     with_checks(read, |manifest| check_manifest(&manifest))
 }
 
-/// Whether a file has an object model: an object with a header `?`, or the key `Objects` of an environment.
+/// Whether a file has an object model: an object with a header `?`, a list of such objects, or the key `Objects` of an
+/// environment.
 fn is_object_model(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let is_json = text
         .trim_start_matches('\u{feff}')
         .trim_start()
-        .starts_with('{');
+        .starts_with(['{', '[']);
     let mut lines = text.lines();
     if is_json {
         let without_space: String = text.split_whitespace().collect();
@@ -129,7 +130,7 @@ fn is_object_model(bytes: &[u8]) -> bool {
     lines.any(|line| {
         ["?:", "'?':", "\"?\":", "Objects:"]
             .iter()
-            .any(|key| line.starts_with(key))
+            .any(|key| line.trim_start_matches("- ").starts_with(key))
     })
 }
 

@@ -136,8 +136,8 @@ impl ClassFileReader<'_> {
         methods
     }
 
-    /// Reads arguments: a list of mappings with one entry each. A mapping stands for a list with it; all entries of a
-    /// mapping are read, although the deployment engine accepts only one.
+    /// Reads arguments: a list of mappings with one entry each, or a single mapping. All entries of a mapping are read,
+    /// although the deployment engine accepts only one.
     pub(crate) fn arguments(&mut self, node: &Node) -> Vec<Argument> {
         let items = match &node.value {
             Value::Mapping(_) => std::slice::from_ref(node),

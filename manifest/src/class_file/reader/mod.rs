@@ -541,7 +541,7 @@ impl ClassFileReader<'_> {
         self.rejections.last_mut().expect("one was added")
     }
 
-    /// Reads a word that can be one of several; none stands for the first of them. Others are noted.
+    /// Reads a key whose value has to be one of some words, and rejects any other value; `None` without the key.
     fn one_of(
         &mut self,
         declaration: &Mapping,

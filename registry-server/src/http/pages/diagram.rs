@@ -34,7 +34,7 @@ pub(super) struct Diagram<'name> {
     pub(super) root: &'static str,
     pub(super) name: &'name PackageName,
     pub(super) note: String,
-    /// What is said if the package requires no other.
+    /// The sentence for a package without requirements.
     pub(super) without_requirements: &'static str,
     /// The packages that require it.
     pub(super) above: Vec<DiagramNode<'name>>,

@@ -395,7 +395,7 @@ fn single_version_hint(
     });
     let several: Vec<String> = several.collect();
     Some(Hint::option(format!(
-        "it can be solved without `single-version`, which allows one release of each package: {} side by side",
+        "the conflict can be solved without `single-version`, which allows one release of each package: {} side by side",
         several.join(", ")
     )))
 }

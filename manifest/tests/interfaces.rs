@@ -149,7 +149,7 @@ fn every_mistake_is_reported_at_its_place() {
         (
             "Functions:\n  f: {Deprecated: {since: x}}\n",
             &[
-                "2:27: error[PK0009]: `x` is not a version: unexpected character 'x' while parsing major version number",
+                "2:27: error[PK0009]: `x` is not a version: unexpected character 'x' in the major version number",
             ],
         ),
         (

@@ -203,7 +203,7 @@ fn an_invalid_model_is_rejected_with_its_location() {
         ),
         (
             "Objects: {}\nSystemData: {Packages: {a: [x]}}",
-            "m.yaml:2:29: error[PK0060]: `x` is not a version: unexpected character 'x' while parsing major version number",
+            "m.yaml:2:29: error[PK0060]: `x` is not a version: unexpected character 'x' in the major version number",
         ),
     ] {
         let errors = read("m.yaml", text).expect_err(text);

@@ -52,7 +52,7 @@ fn hints_that_name_options_have_their_own_kind() {
         hints(with(release("Db", "1")), &as_it_is),
         [
             "packages: the only version of Db is 1.0.0",
-            "packages: it can be solved if R allows Db 1.0.0"
+            "packages: the conflict can be solved if R allows Db 1.0.0"
         ]
     );
     assert_eq!(
@@ -163,7 +163,7 @@ fn the_summary_names_the_packages_whose_versions_all_fail() {
     let one = release("App", "1.0.0").requires("Web", "1");
     // The obstacle of a single version is reported as usual.
     let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
-    assert_eq!(summary, "no version of `Db` satisfies everyone");
+    assert_eq!(summary, "no version of `Db` meets all requirements");
     assert_eq!(clashing, 2);
 }
 
@@ -209,7 +209,7 @@ fn the_summary_ignores_requirements_of_alternatives() {
     let mut universe = Universe::new(root, records);
     universe.single_version = true;
     let conflict = solve(&universe).conflict().expect("each AA wants Y 1");
-    assert_eq!(conflict.summary, "no version of `Y` satisfies everyone");
+    assert_eq!(conflict.summary, "no version of `Y` meets all requirements");
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub enum Impact {
     Patch,
     /// There is something new to use.
     Minor,
-    /// Whether dependants break cannot be decided without running code: a person has to look.
+    /// Whether dependants break cannot be decided from the declarations: a person has to decide.
     Review,
     /// Dependants that were right before can break.
     Major,
@@ -113,8 +113,8 @@ define_rules! {
     /// A property that needed no value before needs one now: it lost its `Default`, or it was not set from outside
     /// before.
     PropertyBecameRequired = "property-became-required", Major, "a property needs a value now";
-    /// The contract of a property or an argument changed. Contracts are expressions that only the deployment engine
-    /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
+    /// The contract of a property or an argument changed. pkgres cannot compare contracts, so a person has to decide
+    /// whether the new one accepts every value that the old one accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
     /// The arguments changed so that calls need not fail, but may mean something else: an optional argument was
     /// inserted before others, a new argument takes values that went to `VarArgs` or `KwArgs` before, or these now take
@@ -125,8 +125,8 @@ define_rules! {
     MethodUsageChanged = "method-usage-changed", Review, "the usage of a method changed";
     /// The usage of a property changed. It may no longer be possible to set it from outside, or to assign to it.
     PropertyUsageChanged = "property-usage-changed", Review, "the usage of a property changed";
-    /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts
-    /// null.
+    /// A new property has no `Default`, and its contract has a part that pkgres cannot evaluate, so it may or may not
+    /// accept null.
     PropertyPerhapsRequired = "property-perhaps-required", Review, "a new property may need a value";
     /// A property that needs no value lost its `Default` or gained one, so an object that does not set it now gets a
     /// different value.

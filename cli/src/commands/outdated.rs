@@ -135,14 +135,16 @@ fn show_outdated(
         0 => format!("All {packages} are up to date"),
         count => {
             let are = if count == 1 { "is" } else { "are" };
-            let moved = match movable {
-                0 => String::new(),
-                count => format!(
-                    "`{}` updates {count}, ",
-                    context.invocation.command("update")
-                ),
-            };
-            format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
+            let mut parts = Vec::new();
+            if movable > 0 {
+                let update = context.invocation.command("update");
+                parts.push(format!("`{update}` updates {movable}"));
+            }
+            if held_back > 0 {
+                let are = if held_back == 1 { "is" } else { "are" };
+                parts.push(format!("{held_back} {are} held back"));
+            }
+            format!("{count} of {packages} {are} outdated: {}", parts.join(", "))
         }
     });
     for downgrade in &downgrades {

@@ -101,17 +101,23 @@ fn rows(object: &Value, before: &str, left_out: &[&str], text: &mut String) {
 fn conditions(schema: &Value) -> String {
     let mut text = String::new();
     for condition in schema["allOf"].as_array().into_iter().flatten() {
-        let listed = |value: &Value| {
+        let listed = |value: &Value, conjunction: &str| {
             let values = value.as_array().expect("a list").iter();
             let values = values.filter_map(Value::as_str);
-            values
-                .map(|value| format!("`{value}`"))
-                .collect::<Vec<_>>()
-                .join(", ")
+            let mut values: Vec<String> = values.map(|value| format!("`{value}`")).collect();
+            let last = values.pop().expect("a list has an item");
+            if values.is_empty() {
+                return last;
+            }
+            format!("{} {conjunction} {last}", values.join(", "))
         };
-        let statuses = listed(&condition["if"]["properties"]["status"]["enum"]);
-        let fields = listed(&condition["then"]["required"]);
-        writeln!(text, "- With the status {statuses} it has {fields}.").expect("text grows");
+        let statuses = listed(&condition["if"]["properties"]["status"]["enum"], "or");
+        let fields = listed(&condition["then"]["required"], "and");
+        writeln!(
+            text,
+            "- If the status is {statuses}, the document has {fields}."
+        )
+        .expect("text grows");
     }
     text
 }

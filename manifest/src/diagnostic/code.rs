@@ -72,7 +72,7 @@ codes! {
     UnknownPackage = 11, "an unknown package";
     /// The requirements on a package exclude all of its versions. The message lists every
     /// requirement involved with its owner. `pkgres explain` shows the whole proof.
-    NoVersion = 12, "no version satisfies everyone";
+    NoVersion = 12, "no version meets all requirements";
     /// A class extends another one, but none of the releases that can be chosen defines that
     /// class. A class may extend classes of its own package, of the core library and of packages
     /// that the manifest requires directly.

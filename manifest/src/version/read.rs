@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<semver::Version, VersionError> {
             Some(padded) => semver::Version::parse(&padded),
             None => Err(error),
         })
-        .map_err(|error| problem(error.to_string()))
+        .map_err(|error| problem(error.to_string().replace(" while parsing ", " in the ")))
 }
 
 /// `1` and `1.2` with zeros appended; `None` for any other text.

@@ -65,7 +65,7 @@ pub(super) fn hints(
                 hints.push(Hint::similar(name.clone(), (*suggestion).clone()));
             }
             hints.push(Hint::option(format!(
-                "`--registry` adds a registry that has `{name}`, `--provide` a file that says what the host supplies"
+                "`--registry` adds a registry that has `{name}`, and `--provide FILE` declares the packages of the host"
             )));
             continue;
         }

@@ -209,13 +209,13 @@ fn try_repair(
     let is_update = !goals.is_empty();
     let exclusion = Exclusion::of(universe, release).filter(|_| is_update);
     let text = if is_overridden {
-        format!("it can be solved if the override of {package} allows {package} {allow}")
+        format!("the conflict can be solved if the override of {package} allows {package} {allow}")
     } else if universe.catalog.is_root(*owner) {
         let place = location.as_ref().map(|location| format!(" ({location})"));
         let place = place.unwrap_or_default();
-        format!("it can be solved if {name} allows {package} {allow}{place}")
+        format!("the conflict can be solved if {name} allows {package} {allow}{place}")
     } else {
-        format!("it can be solved with a release of {name} that allows {package} {allow}")
+        format!("the conflict can be solved with a release of {name} that allows {package} {allow}")
     };
     let text = match exclusion {
         Some(exclusion) => format!("{text}, which {exclusion} and also has to be requested"),

@@ -95,7 +95,7 @@ fn a_repair_may_need_packages_side_by_side() {
     let texts: Vec<&str> = (conflict.repairs.iter())
         .map(|repair| repair.text.as_str())
         .collect();
-    assert_eq!(texts, ["it can be solved if R allows A 2.0.0"]);
+    assert_eq!(texts, ["the conflict can be solved if R allows A 2.0.0"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn the_repair_of_a_long_chain_is_at_its_end() {
         .collect();
     assert_eq!(
         texts,
-        ["it can be solved with a release of L40 that allows A 2.0.0"]
+        ["the conflict can be solved with a release of L40 that allows A 2.0.0"]
     );
 }
 
@@ -232,7 +232,7 @@ fn an_override_is_repaired_once_for_all_requirements() {
         .collect();
     assert_eq!(
         texts,
-        ["it can be solved if the override of Z allows Z 2.0.0"]
+        ["the conflict can be solved if the override of Z allows Z 2.0.0"]
     );
 }
 

@@ -43,8 +43,8 @@ fn hints_that_name_options_have_their_own_kind() {
         hints(vec![release("Dbs", "1")], &as_it_is),
         [
             "similar: Dbs to Db: there is a package `Dbs`",
-            "option: `--registry` adds a registry that has `Db`, `--provide` a file that says what \
-             the host supplies"
+            "option: `--registry` adds a registry that has `Db`, and `--provide FILE` declares the \
+             packages of the host"
         ]
     );
     let with = |db: IndexRecord| vec![release("Dbs", "1"), db];

@@ -120,3 +120,60 @@ fn what_the_engine_looks_at_later_is_a_warning() {
         .join("\n")
     );
 }
+
+/// Why the deployment engine does not load the classes of a file.
+fn rejections(text: &str) -> Vec<String> {
+    let (classes, _) = read(&[], text);
+    let rejections = classes.iter().flat_map(|class| &class.rejections);
+    rejections.map(|finding| finding.message.clone()).collect()
+}
+
+#[test]
+fn namespaces_that_the_engine_cannot_read_are_rejected() {
+    for (namespaces, expected) in [
+        ("''", "`Namespaces` must be a mapping"),
+        ("false", "`Namespaces` must be a mapping"),
+        ("[]", "`Namespaces` must be a mapping"),
+        (
+            "{=: a, on: b}",
+            "YAML does not read the prefix `on` as text",
+        ),
+        (
+            "{=: a, null: b}",
+            "YAML does not read the prefix `null` as text",
+        ),
+        ("{=: true}", "a namespace must be text"),
+        ("{=: a, x: {}}", "a namespace must be text"),
+        ("{=: a, x: 1.b}", "`1.b` is not a namespace"),
+    ] {
+        let text = format!("Namespaces: {namespaces}\nName: y.X");
+        assert_eq!(rejections(&text), [expected], "{namespaces}");
+    }
+    for namespaces in [
+        "",
+        "{}",
+        "{=: a, \"on\": b}",
+        "{=: a, x\u{e9}: b}",
+        "{=: a, x: ''}",
+    ] {
+        let text = format!("Namespaces: {namespaces}\nName: y.X");
+        assert_eq!(rejections(&text), Vec::<String>::new(), "{namespaces}");
+    }
+    // Null ends the namespaces of earlier documents, but later ones cannot take it over.
+    let text = "Namespaces: {=: a}\nName: X\n---\nNamespaces:\nName: Y";
+    assert_eq!(rejections(text), Vec::<String>::new());
+    let expected = "`Namespaces` is null, which the deployment engine cannot pass on to the next \
+                    document of the file";
+    assert_eq!(rejections(&format!("{text}\n---\nName: Z")), [expected]);
+}
+
+#[test]
+fn zero_and_no_count_as_absent() {
+    for nothing in ["0", "0.0", "no", "off"] {
+        let text =
+            format!("Name: X\nExtends: {nothing}\nMethods: {nothing}\nProperties: {nothing}");
+        assert_eq!(shown(&[], &text), ["X()"], "{nothing}");
+    }
+    let text = "Name: X\nMethods: {m: {Usage: 0, Body: }}";
+    assert_eq!(rejections(text), Vec::<String>::new());
+}

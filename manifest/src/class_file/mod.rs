@@ -1,19 +1,22 @@
 //! Class files: YAML documents that each define a class.
 //!
 //! Only declarations are read: names, parents, properties, methods and their contracts. Method bodies are
-//! searched for the classes that they create (`new(Name, ...)`) and for the members that they use (`$this.name`),
-//! and are never run. Contracts and bodies are
-//! written in YAQL, the expression language of Murano; [`yaql`] splits it into tokens, which is all that
-//! declarations need.
+//! searched for the classes that they create (`new(Name, ...)`), for the members that they use (`$this.name`), and
+//! for statements that the deployment engine does not load. They are never run. Contracts and bodies are written in
+//! YAQL, the expression language of Murano; [`yaql`] splits it into tokens, which is all that declarations need.
 //!
 //! Of all this, the solver needs only the classes of a package and what they extend; contracts matter for object
 //! models.
 
 mod contract;
+#[cfg(feature = "packages")]
+mod expression_syntax;
 mod member_use;
 mod namespaces;
 #[cfg(feature = "packages")]
 mod reader;
+#[cfg(feature = "packages")]
+mod statements;
 mod yaql;
 
 pub use contract::{ClassConstraint, Contract, Literal, MapKey, Rule};

@@ -51,6 +51,12 @@ impl Namespaces {
     pub(super) fn resolve(&self, written: &str) -> Result<ClassName, String> {
         let absolute = match written.split_once(':') {
             Some(("", name)) => self.in_default(name),
+            Some(("=", _)) => {
+                let shown = Escaped::shortened(written);
+                return Err(format!(
+                    "`{shown}` is not a class name: names in the namespace `=` have no prefix"
+                ));
+            }
             Some((prefix, name)) => match self.by_prefix.get(prefix) {
                 Some(namespace) => joined(namespace, name),
                 None => {
@@ -84,7 +90,7 @@ fn is_identifier(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text
             .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_')
+            .all(|character| character.is_alphanumeric() || character == '_')
 }
 
 /// The full name of a class. The empty namespace adds nothing.
@@ -108,6 +114,7 @@ mod tests {
         namespaces.declare("std", "io.murano").expect("valid");
         namespaces.declare("bare", "").expect("valid");
         namespaces.declare("bad", "1com..x").expect("valid");
+        namespaces.declare("a\u{e9}", "x").expect("valid");
         namespaces.declare("a b", "x").expect_err("no name has it");
         for (written, full) in [
             ("A", "org.acme.A"),
@@ -115,6 +122,7 @@ mod tests {
             ("std:A", "io.murano.A"),
             ("x.y.A", "x.y.A"),
             ("bare:A", "A"),
+            ("a\u{e9}:A", "x.A"),
             ("std:a.B", "io.murano.a.B"),
             (":a.B", "org.acme.a.B"),
         ] {
@@ -122,6 +130,7 @@ mod tests {
         }
         for bad in [
             "nope:A",
+            "=:A",
             "a:b:c",
             "std:",
             "std:a..B",

@@ -24,6 +24,7 @@ mod syntax_error;
 mod unquoted_spec;
 #[cfg(feature = "packages")]
 mod yaml;
+mod yaml_1_1;
 
 #[cfg(feature = "packages")]
 pub(crate) use as_json::{Numbers, as_json};
@@ -247,7 +248,10 @@ impl Node {
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.value {
             Value::Scalar(scalar) => {
-                scalar.text.is_empty() || scalar.is_null() || scalar.as_bool() == Some(false)
+                scalar.text.is_empty()
+                    || scalar.is_null()
+                    || scalar.yaml_1_1_bool() == Some(false)
+                    || scalar.is_zero()
             }
             Value::Sequence(items) => items.is_empty(),
             Value::Mapping(mapping) => mapping.entries.is_empty(),

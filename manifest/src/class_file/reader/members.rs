@@ -2,7 +2,9 @@
 
 use super::ClassFileReader;
 use crate::class_file::contract::{parse_expression, unreadable};
+use crate::class_file::expression_syntax::is_word;
 use crate::class_file::member_use::{WrittenUse, written_uses};
+use crate::class_file::statements::mistakes;
 use crate::class_file::{
     Argument, ArgumentUsage, Contract, Literal, MapKey, MemberUse, Method, ObjectCreation,
     Property, Rule,
@@ -310,6 +312,13 @@ impl ClassFileReader<'_> {
 
     /// Collects the classes that a method body creates, and the members that it uses.
     fn body(&mut self, node: &Node) {
+        // What a syntax error hides may belong to a statement.
+        if self.unreadable_from.is_none() {
+            for mistake in mistakes(node, self.nodes.source().text()) {
+                let finding = self.reject(Code::ClassFile, mistake.message, mistake.span);
+                finding.hints.extend(mistake.hint);
+            }
+        }
         let mut rest = vec![node];
         while let Some(node) = rest.pop() {
             match &node.value {
@@ -351,12 +360,6 @@ impl ClassFileReader<'_> {
         let mapping = node.and_then(|node| self.nodes.mapping(node, &format!("`{key}`")));
         mapping.map_or(&[], |mapping| &mapping.entries)
     }
-}
-
-/// Whether the deployment engine never reads a text as an expression.
-fn is_word(text: &str) -> bool {
-    let mut characters = text.chars();
-    characters.all(|it| it.is_alphanumeric() || it.is_whitespace() || matches!(it, '_' | '.'))
 }
 
 fn literal(scalar: &Scalar) -> Literal {

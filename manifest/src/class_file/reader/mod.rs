@@ -1,21 +1,21 @@
 //! Reads the documents of a class file.
 
 mod members;
+mod meta_classes;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use self::meta_classes::attachment;
 use super::namespaces::Namespaces;
 use super::{
-    ClassDefinition, ClassUsage, Descriptions, META_TARGETS, MemberUse, MetaAttachment, Method,
-    ObjectCreation, Property,
+    ClassDefinition, ClassUsage, Descriptions, MemberUse, MetaAttachment, Method, ObjectCreation,
+    Property,
 };
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
-use crate::document::{
-    Documents, Entry, Mapping, Node, NodeReader, Style, Syntax, Value, parse_yaml,
-};
+use crate::document::{Documents, Entry, Mapping, Node, NodeReader, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
 use crate::similar::{did_you_mean, most_similar};
@@ -54,6 +54,7 @@ pub(super) fn parse(
     let mut classes: Vec<ClassDefinition> = Vec::new();
     let mut unnamed: Option<Unnamed> = None;
     for document in &documents {
+        reader.begin_document(document);
         match reader.document(document) {
             None => {}
             Some(Document::Named(class)) => classes.push(class),
@@ -77,6 +78,9 @@ pub(super) fn parse(
     }
     for class in &mut classes {
         reader.reject_own_parent(class);
+    }
+    if let Some(class) = classes.first_mut() {
+        class.rejections.append(&mut reader.rejected_file);
     }
     if classes.is_empty() && reader.nodes.findings().is_empty() && diagnostics.is_empty() {
         reader
@@ -104,22 +108,11 @@ fn not_loaded(prefix: &str, namespace: &str) -> Option<String> {
     (!is_namespace).then(|| format!("`{}` is not a namespace", Escaped::shortened(namespace)))
 }
 
-/// Reads how a meta class can be attached. What is not written as the deployment engine expects it counts as absent.
-fn attachment(mapping: &Mapping) -> MetaAttachment {
-    let mut attachment = MetaAttachment::default();
-    let scalar = |key| mapping.get(key).and_then(Node::as_scalar);
-    attachment.is_many = scalar("Cardinality").is_some_and(|scalar| scalar.text == "Many");
-    attachment.is_inherited =
-        scalar("Inherited").is_some_and(|scalar| scalar.as_bool() == Some(true));
-    if let Some(node) = mapping.get("Applies").filter(|node| !node.is_nothing()) {
-        let nodes = node.as_sequence().unwrap_or(std::slice::from_ref(node));
-        let named = nodes.iter().filter_map(Node::as_scalar);
-        let named: BTreeSet<String> = named.map(|scalar| scalar.text.clone()).collect();
-        if !named.is_empty() && !named.contains("All") {
-            attachment.applies = named;
-        }
-    }
-    attachment
+/// Whether the deployment engine can read a value as a namespace: it is text, or null for the empty one.
+fn is_namespace(value: &Node) -> bool {
+    value
+        .as_scalar()
+        .is_some_and(|scalar| scalar.is_null() || scalar.is_text())
 }
 
 /// The place of the first error.
@@ -209,6 +202,10 @@ pub(crate) struct ClassFileReader<'source> {
     rejections: Vec<Diagnostic>,
     /// Why it does not resolve names with the current namespaces.
     rejected_namespaces: Vec<Diagnostic>,
+    /// The place of the namespaces of the current document, if they are null.
+    null_namespaces: Option<Span>,
+    /// Why it loads no class of the file.
+    rejected_file: Vec<Diagnostic>,
 }
 
 impl<'source> ClassFileReader<'source> {
@@ -231,11 +228,30 @@ impl<'source> ClassFileReader<'source> {
             described_by: Vec::new(),
             rejections: Vec::new(),
             rejected_namespaces: Vec::new(),
+            null_namespaces: None,
+            rejected_file: Vec::new(),
         }
     }
 }
 
 impl ClassFileReader<'_> {
+    /// Notes that the namespaces of the document before this one cannot be taken over.
+    fn begin_document(&mut self, document: &Node) {
+        if document.is_nothing() {
+            return;
+        }
+        if let Some(span) = self.null_namespaces.take() {
+            let message = "`Namespaces` is null, which the deployment engine cannot pass on to the \
+                           next document of the file";
+            let finding = Diagnostic::error(Code::Namespace, message);
+            let finding = finding.at(self.nodes.location(span));
+            self.rejected_file
+                .push(finding.hint("remove it, or write `Namespaces: {}`"));
+        }
+        let namespaces = document.as_mapping().and_then(|it| it.get("Namespaces"));
+        self.null_namespaces = namespaces.filter(|it| it.is_null()).map(|it| it.span);
+    }
+
     fn document(&mut self, document: &Node) -> Option<Document> {
         if document.is_nothing() {
             return None;
@@ -353,10 +369,14 @@ impl ClassFileReader<'_> {
     pub(crate) fn namespaces(&mut self, node: &Node) {
         self.namespaces = Namespaces::default();
         self.rejected_namespaces.clear();
-        if node.is_nothing() {
+        if node.is_null() {
             return;
         }
         let Some(mapping) = node.as_mapping() else {
+            if node.is_nothing() {
+                self.reject_namespaces("`Namespaces` must be a mapping", node.span);
+                return;
+            }
             self.wrong_namespaces(|nodes| {
                 nodes.wrong_kind_of(Code::Namespace, "`Namespaces`", "a mapping", node);
             });
@@ -382,12 +402,27 @@ impl ClassFileReader<'_> {
                 self.wrong_namespaces(|nodes| {
                     nodes.error_of(Code::Namespace, message, *key_span);
                 });
+            } else if !key.is_text() {
+                let shown = Escaped::shortened(&key.text);
+                let message = format!("YAML does not read the prefix `{shown}` as text");
+                let finding = self.reject_namespaces(message, *key_span);
+                finding
+                    .hints
+                    .push(format!("write it in quotes: `\"{shown}\"`"));
+            } else if !is_namespace(value) {
+                self.reject_namespaces("a namespace must be text", value.span);
             } else if let Some(message) = not_loaded(&key.text, namespace) {
-                let finding = Diagnostic::error(Code::Namespace, message);
-                let finding = finding.at(self.nodes.location(value.span));
-                self.rejected_namespaces.push(finding);
+                self.reject_namespaces(message, value.span);
             }
         }
+    }
+
+    /// Notes why the deployment engine does not resolve names with the current namespaces.
+    fn reject_namespaces(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
+        let finding = Diagnostic::error(Code::Namespace, message);
+        let finding = finding.at(self.nodes.location(span));
+        self.rejected_namespaces.push(finding);
+        self.rejected_namespaces.last_mut().expect("one was added")
     }
 
     /// Reports a mistake that has to do with namespaces, unless only a part of them could be read.
@@ -498,31 +533,6 @@ impl ClassFileReader<'_> {
         parents
     }
 
-    /// Reads the meta classes that describe a thing.
-    fn metas(&mut self, declaration: &Mapping, target: &'static str) {
-        let Some(node) = declaration.get("Meta").filter(|node| !node.is_null()) else {
-            return;
-        };
-        let before = self.uses.len();
-        self.named_classes(node, "Meta");
-        let metas = self.uses[before..].to_vec();
-        if !metas.is_empty() {
-            self.described_by.push(Descriptions { target, metas });
-        }
-        for item in node.as_sequence().unwrap_or(std::slice::from_ref(node)) {
-            let is_one = match &item.value {
-                Value::Scalar(_) => !item.is_nothing(),
-                Value::Mapping(mapping) => mapping.entries.len() == 1,
-                Value::Sequence(_) => true,
-            };
-            if !is_one {
-                let message =
-                    "an item of `Meta` must be one class, or one class with its properties";
-                self.reject(Code::ClassFile, message, item.span);
-            }
-        }
-    }
-
     /// Reads `Import`.
     fn imports(&mut self, node: &Node) {
         self.named_classes(node, "Import");
@@ -570,52 +580,6 @@ impl ClassFileReader<'_> {
             None => format!("write one of {}", words.join(", ")),
         });
         node.as_scalar().map(|scalar| scalar.text.clone())
-    }
-
-    /// Notes what the deployment engine does not accept in a meta class.
-    fn meta_class(&mut self, mapping: &Mapping) {
-        let words = ["One", "Many"];
-        if let Some(node) = mapping.get("Cardinality") {
-            let is_known = node
-                .as_scalar()
-                .is_some_and(|it| words.contains(&it.text.as_str()));
-            if !is_known {
-                self.reject(
-                    Code::ClassFile,
-                    "`Cardinality` must be `One` or `Many`",
-                    node.span,
-                );
-            }
-        }
-        if let Some(node) = mapping.get("Inherited") {
-            // As YAML 1.1 reads it.
-            let is_bool = node.as_scalar().is_some_and(|it| {
-                it.style == Style::Plain
-                    && matches!(
-                        it.text.to_ascii_lowercase().as_str(),
-                        "true" | "false" | "yes" | "no" | "on" | "off"
-                    )
-            });
-            if !is_bool {
-                self.reject(
-                    Code::ClassFile,
-                    "`Inherited` must be true or false",
-                    node.span,
-                );
-            }
-        }
-        if let Some(node) = mapping.get("Applies") {
-            for item in node.as_sequence().unwrap_or(std::slice::from_ref(node)) {
-                let is_target = item.as_scalar().is_some_and(|target| {
-                    target.text == "All" || META_TARGETS.contains(&target.text.as_str())
-                });
-                if !is_target {
-                    let message = "`Applies` must be `All`, or some of Argument, Method, Package, \
-                                   Property and Type";
-                    self.reject(Code::ClassFile, message, item.span);
-                }
-            }
-        }
     }
 
     /// Collects the classes of `Import` and `Meta`: a name, a list of names, or mappings from a name to its

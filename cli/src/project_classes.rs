@@ -16,8 +16,9 @@ pub(crate) struct ProjectClasses {
     package: Option<Arc<Package>>,
     /// The files of a project of another ecosystem.
     places: Option<RootPlaces>,
-    /// The root and the provided releases whose classes have display names.
-    labelled: Vec<IndexRecord>,
+    /// The root and the provided releases, if their ecosystem has names of classes for people. The root itself need not
+    /// have classes.
+    labelled: Option<Vec<IndexRecord>>,
 }
 
 impl ProjectClasses {
@@ -29,11 +30,13 @@ impl ProjectClasses {
             }
             places
         });
-        let records = provided.iter().cloned().chain([project.record()]);
+        let root = project.record();
+        let has_labels = root.ecosystem.has_labels();
+        let labelled = has_labels.then(|| provided.iter().cloned().chain([root]).collect());
         Self {
             package: project.package().cloned(),
             places,
-            labelled: records.filter(|record| !record.labels.is_empty()).collect(),
+            labelled,
         }
     }
 
@@ -51,8 +54,8 @@ impl ProjectClasses {
         if let Some(places) = &self.places {
             places.locate_in_report(report, &context.read_options);
         }
-        if !self.labelled.is_empty() {
-            let _ = registries.label_update(report, &self.labelled);
+        if let Some(labelled) = &self.labelled {
+            let _ = registries.label_update(report, labelled);
         }
     }
 
@@ -70,8 +73,8 @@ impl ProjectClasses {
             if let Some(places) = &self.places {
                 places.locate(conflict, &context.read_options);
             }
-            if !self.labelled.is_empty() {
-                let _ = registries.label_classes(conflict, &self.labelled);
+            if let Some(labelled) = &self.labelled {
+                let _ = registries.label_classes(conflict, labelled);
             }
         }
     }

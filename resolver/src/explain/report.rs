@@ -190,20 +190,30 @@ impl Conflict {
     }
 }
 
-/// A text with labels behind the classes that have one.
+/// A text with labels behind the classes that have one. Labels that it has already stay as they are.
 pub(crate) fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> String {
-    let words = text.split(' ').map(|word| {
-        let start = word.len() - word.trim_start_matches('`').len();
-        let name = word[start..].trim_end_matches(['`', ',', ';', ':']);
-        let found = ClassName::native(name).ok().and_then(|class| label(&class));
-        let Some(label) = found else {
-            return word.to_owned();
-        };
+    let mut labelled = String::with_capacity(text.len());
+    let mut rest = text;
+    for word in text.split_inclusive(' ') {
+        let quotes = word.len() - word.trim_start_matches('`').len();
+        let name = word[quotes..].trim_end_matches(['`', ',', ';', ':', ' ']);
         // Behind the quotes around the name.
-        let (named, rest) = word.split_at(start + name.len() + start);
-        format!("{named} ({label}){rest}")
-    });
-    words.collect::<Vec<String>>().join(" ")
+        let end = quotes + name.len() + quotes;
+        let found = ClassName::native(name).ok().and_then(|class| label(&class));
+        let is_quoted = word[quotes + name.len()..].starts_with(&word[..quotes]);
+        if let Some(label) = found.filter(|_| is_quoted) {
+            let label = format!(" ({label})");
+            labelled.push_str(&word[..end]);
+            if !rest[end..].starts_with(&label) {
+                labelled.push_str(&label);
+            }
+            labelled.push_str(&word[end..]);
+        } else {
+            labelled.push_str(word);
+        }
+        rest = &rest[word.len()..];
+    }
+    labelled
 }
 
 /// Locates the classes that a root extends or uses in reasons.
@@ -306,8 +316,11 @@ mod tests {
                 "b 1.0@ lacks urn:a;i=1 (1:Pump); 2.0@ does not",
             ),
             ("urn:b;i=1 and ` are none", "urn:b;i=1 and ` are none"),
+            ("`urn:a;i=1 of two` words", "`urn:a;i=1 of two` words"),
+            ("it is `urn:a;i=1`, or", "it is `urn:a;i=1` (1:Pump), or"),
         ] {
             assert_eq!(with_labels(text, &label), expected);
+            assert_eq!(with_labels(expected, &label), expected);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
     CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, did_you_mean,
@@ -15,26 +16,37 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
+use crate::root_file::recognize;
 use crate::show;
 
 /// The ecosystem of the project that a command is about; `None` if there is no project, or several.
 pub(super) type ProjectEcosystem = Option<&'static dyn Ecosystem>;
 
-/// Parses the name of a package. A name with parts that are no words, such as a path or a URI, is one of another
-/// ecosystem than class packages: of that of the project, or of any without a project.
+/// The ecosystem of names on the command line: the stated one, or that of the project that `manifest` names. `None` for
+/// class packages, beside which there can be registries of other ecosystems.
+pub(super) fn ecosystem_near(manifest: &Path, context: &Context) -> ProjectEcosystem {
+    // The command reports what is wrong with the project, if it needs one.
+    let found = || recognize(manifest, None).ok().flatten();
+    let format = context.ecosystem.or_else(|| Some(found()?.1));
+    format.map(Format::ecosystem)
+}
+
+/// Parses the name of a package. Without a project, a name with parts that are no words, such as a path or a URI, is one of
+/// any ecosystem.
 pub(super) fn package_name(text: &str, project: ProjectEcosystem) -> Result<PackageName> {
     let mut error = match PackageName::parse(text) {
         Ok(name) => return Ok(name),
         Err(error) => error,
     };
     let hint = with_at_sign(text);
-    if hint.is_none() && text.contains([':', '/']) {
+    if hint.is_none() {
         let read = |ecosystem: &'static dyn Ecosystem| ecosystem.package_name(text);
         match project {
             Some(ecosystem) => match read(ecosystem) {
                 Ok(name) => return Ok(name),
                 Err(other) => error = other,
             },
+            None if !text.contains([':', '/']) => {}
             None => {
                 if let Some(name) = of_other_ecosystem(|ecosystem| read(ecosystem).ok()) {
                     return Ok(name);
@@ -97,11 +109,11 @@ pub(super) fn version_of(
     text: &str,
     project: ProjectEcosystem,
 ) -> std::result::Result<Version, VersionError> {
-    if PackageName::is_name(name.as_str()) {
-        return Version::parse(text);
-    }
     if let Some(ecosystem) = project {
         return ecosystem.version(text);
+    }
+    if PackageName::is_name(name.as_str()) {
+        return Version::parse(text);
     }
     let read = |ecosystem: &'static dyn Ecosystem| {
         let is_name = ecosystem.package_name(name.as_str()).is_ok();
@@ -224,5 +236,12 @@ mod tests {
         assert!(version_of(&name, "1.2.3", None).is_err());
         assert!(version_of(&name, "1.2.3", models).is_err());
         assert!(version_of(&name, "1.2.3", collections).is_ok());
+        // A name alone does not say it.
+        let name = package_name("pump", models).expect("it is a name");
+        assert!(version_of(&name, "1.02@2019-05-01", models).is_ok());
+        assert!(version_of(&name, "1.02@2019-05-01", None).is_err());
+        assert!(release_name("acme.web@1.2", collections).is_err());
+        assert!(release_name("acme.web@1.2", None).is_ok());
+        assert!(package_name("acme._web", collections).is_ok());
     }
 }

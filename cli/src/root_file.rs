@@ -1,11 +1,12 @@
 //! Recognizes files that are roots or releases of ecosystems other than class packages.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
 
 use crate::invocation::quoted;
@@ -35,8 +36,8 @@ pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
 /// A file that is a root, and its format.
 pub(crate) type Recognized = (PathBuf, &'static dyn Format);
 
-/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder. A folder with several
-/// roots, none of which has a usual name, is an error.
+/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder. A folder with roots of
+/// several ecosystems is an error, and so is one with several roots, none of which has a usual name.
 pub(crate) fn recognize(
     path: &Path,
     stated: Option<&'static dyn Format>,
@@ -228,7 +229,8 @@ fn is_artifact(format: &dyn Format, file: &FormatFile<'_>) -> bool {
     format.is_release_name(file.name()) && format.release_extent(file) == Some(ReleaseExtent::File)
 }
 
-/// The one of several roots in a folder that is meant: the only one, or the one with the most usual name.
+/// The one of several roots in a folder that is meant: the only one, or the one with the most usual name. Names do not
+/// decide between ecosystems.
 fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized>, Diagnostic> {
     if roots.len() <= 1 {
         return Ok(roots.pop());
@@ -237,16 +239,25 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
         let mut usual = format.usual_root_names().iter();
         usual.position(|name| path.file_name() == Some(name.as_ref()))
     };
+    let ids: BTreeSet<&str> = (roots.iter())
+        .map(|(_, format)| format.ecosystem().id())
+        .collect();
     let best = (0..roots.len())
         .filter_map(|at| Some((rank(&roots[at])?, at)))
         .min();
-    if let Some((_, at)) = best {
+    if let Some((_, at)) = best.filter(|_| ids.len() == 1) {
         return Ok(Some(roots.swap_remove(at)));
     }
+    // One of each ecosystem comes first.
+    let mut unnamed = ids.clone();
+    roots.sort_by_cached_key(|(_, format)| !unnamed.remove(format.ecosystem().id()));
     let mut named: Vec<String> = roots
         .iter()
         .take(MAX_NAMED)
-        .map(|(path, _)| format!("`{}`", quoted(path)))
+        .map(|(path, format)| match ids.len() {
+            1 => format!("`{}`", quoted(path)),
+            _ => format!("`{}` ({})", quoted(path), format.ecosystem().id()),
+        })
         .collect();
     if let Some(rest) = roots.len().checked_sub(MAX_NAMED + 1) {
         named.push(format!("{} more", rest + 1));
@@ -258,7 +269,17 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
         Escaped::new(&shown),
         named.join(", ")
     );
-    Err(Diagnostic::error(Code::Usage, message).hint("name one of them"))
+    let hint = match ids.len() {
+        1 => "name one of them".to_owned(),
+        _ => {
+            let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
+            format!(
+                "name one of them, or choose with {}",
+                sentence_list(options, "or")
+            )
+        }
+    };
+    Err(Diagnostic::error(Code::Usage, message).hint(hint))
 }
 
 /// The beginning of a file; `None` if it is none.

@@ -1,6 +1,7 @@
 //! `pkgres whoami`, `owner` and `token`: accounts of a registry on the network.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use jiff::Timestamp;
 use pkgres_manifest::PackageName;
@@ -16,7 +17,7 @@ use crate::args::{
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::named_packages::{last_part, package_name};
+use crate::named_packages::{ecosystem_near, last_part, package_name};
 use crate::output::Output;
 use crate::show::counted;
 use crate::solve_options::time_after;
@@ -81,7 +82,7 @@ pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) 
 pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     match &args.command {
         OwnerCommand::List(args) => {
-            let name = package_name(&args.name, None)?;
+            let name = package_name(&args.name, ecosystem_near(Path::new("."), context))?;
             let registry = open_for(&name, &args.target, context)?;
             let owners = owners(&registry, &name)?;
             if output.is_json() {
@@ -135,7 +136,7 @@ fn change_owners(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let name = package_name(&args.name, None)?;
+    let name = package_name(&args.name, ecosystem_near(Path::new("."), context))?;
     let registry = open_for(&name, &args.target, context)?;
     let mut new = owners(&registry, &name)?;
     let before = new.owners.clone();

@@ -15,7 +15,7 @@ use crate::args::InfoArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::named_packages::{last_part, release_name};
+use crate::named_packages::{ecosystem_near, last_part, release_name};
 use crate::output::Output;
 use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
 use crate::solve_task::shown_location;
@@ -92,7 +92,8 @@ pub(super) fn releases_of(
 }
 
 pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let (name, version) = release_name(&args.name, None)?;
+    let ecosystem = ecosystem_near(&args.lookup.manifest, context);
+    let (name, version) = release_name(&args.name, ecosystem)?;
     let configured = context
         .registries
         .for_root(root_of(&args.lookup.manifest))?;

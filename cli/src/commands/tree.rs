@@ -10,7 +10,7 @@ use crate::commands::members::Projects;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::named_packages::{is_named, not_part_of, release_name, report_missing};
+use crate::named_packages::{ecosystem_near, is_named, not_part_of, release_name, report_missing};
 use crate::output::Output;
 use crate::show;
 use crate::solve::solve_with_reasons;
@@ -21,9 +21,15 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
             "`--depth` cannot be used with `--format json`, which has all levels",
         ));
     }
-    let inverted = args.invert.as_deref();
-    let inverted = inverted.map(|text| release_name(text, None)).transpose()?;
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    let ecosystem = match &projects {
+        Projects::One(manifest) => ecosystem_near(manifest, context),
+        Projects::Several(_) => None,
+    };
+    let inverted = args.invert.as_deref();
+    let inverted = inverted
+        .map(|text| release_name(text, ecosystem))
+        .transpose()?;
     let words = ("Resolving", "Looked at");
     projects.run(words, context, output, |manifest, output| {
         show_tree(args, manifest, inverted.as_ref(), context, output)

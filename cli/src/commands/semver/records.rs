@@ -15,6 +15,7 @@ use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::named_packages::ecosystem_near;
 use crate::output::Output;
 use crate::read_manifest::folder_of;
 use crate::read_release::{ReadRelease, read_path};
@@ -69,7 +70,7 @@ fn read_both(
 ) -> Result<Option<(ReadRelease, ReadRelease)>> {
     let read = |text| read_path(Path::new(text), context);
     let mut released = |text: &str, other: &ReadRelease, path: &str, is_new: bool| {
-        let Some(named) = NamedRelease::parse(text) else {
+        let Some(named) = NamedRelease::parse(text, Some(other.format.ecosystem())) else {
             let message = "a release of another ecosystem is compared with a file, a folder or \
                            `NAME@VERSION` of a registry";
             return Err(Failure::usage(message));
@@ -92,8 +93,9 @@ fn read_both(
             Ok(Some((old, read)))
         }
         (None, None) => {
-            let (Some(old), Some(new)) = (NamedRelease::parse(old), NamedRelease::parse(new))
-            else {
+            let ecosystem = ecosystem_near(Path::new("."), context);
+            let parse = |text| NamedRelease::parse(text, ecosystem);
+            let (Some(old), Some(new)) = (parse(old), parse(new)) else {
                 return Ok(None);
             };
             let Some(package) = old.name().or(new.name()) else {

@@ -11,7 +11,7 @@ use super::compared_versions::NEWEST;
 use crate::commands::info::releases_of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::named_packages::{package_name, version_of};
+use crate::named_packages::{ProjectEcosystem, package_name, version_of};
 use crate::output::Output;
 use crate::read_release::ReadRelease;
 
@@ -24,14 +24,14 @@ pub(super) struct NamedRelease<'text> {
 
 impl<'text> NamedRelease<'text> {
     /// Reads an argument; `None` if it is something else. An existing path comes before anything else.
-    pub(super) fn parse(text: &'text str) -> Option<Self> {
+    pub(super) fn parse(text: &'text str, ecosystem: ProjectEcosystem) -> Option<Self> {
         if Path::new(text).exists() {
             return None;
         }
         let (name, version) = text.split_once('@')?;
         let name = match name {
             "" => None,
-            name => Some(package_name(name, None).ok()?),
+            name => Some(package_name(name, ecosystem).ok()?),
         };
         Some(Self { name, version })
     }

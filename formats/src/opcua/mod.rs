@@ -193,7 +193,10 @@ impl Format for NodeSets {
         Distribution {
             release: "a model of OPC UA",
             pack: Some("a model needs no archive: its NodeSet2 file is the release"),
-            publish: Some("copy the NodeSet2 file into a folder: `dir:FOLDER` is a registry"),
+            publish: Some(
+                "copy the NodeSet2 file into a folder that others can read: `dir:FOLDER` is a registry, and \
+                 `pkgres index FOLDER` makes an index file of it",
+            ),
         }
     }
 

@@ -39,7 +39,7 @@ pub enum Rejected {
     OtherProblem(usize),
     /// The solution without a reason is none.
     #[error("without the reason {0}: {1}")]
-    Without(usize, CheckError),
+    Without(usize, #[source] CheckError),
     /// The problem without a reason has no solution.
     #[error("without the reason {0}, the proof shows no solution")]
     NotNeeded(usize),

@@ -301,11 +301,11 @@ impl SolveTask {
                 hints.complete(&mut conflict);
                 Searched::Conflict(conflict)
             }
-            Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
             Answer::GaveUp { steps } => {
                 report_gave_up(steps, output);
                 return Err(Failure::reported(Exit::GaveUp));
             }
+            other => unreachable!("an interrupt ends the whole process: {other:?}"),
         };
         Ok((searched, self.registries))
     }

@@ -52,10 +52,7 @@ impl Catalogue {
 
     /// The error if the task is gone. That is not the same as a package that does not exist.
     fn stopped(&self) -> RegistryError {
-        RegistryError::Unreachable {
-            registry: self.name.clone(),
-            reason: "the catalogue has stopped".to_owned(),
-        }
+        RegistryError::unreachable(self.name.clone(), "the catalogue has stopped")
     }
 }
 

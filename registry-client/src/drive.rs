@@ -23,6 +23,7 @@ use crate::set::RegistrySet;
 
 /// The outcome of a request. The list is complete, so that a `match` needs no wildcard.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answer {
     /// There is a valid resolution.
     Solved(Box<Resolution>),

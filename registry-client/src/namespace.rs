@@ -28,6 +28,7 @@ pub struct Namespace {
 #[error("`{}` is not a namespace such as `org.acme.*`: {reason}", Escaped::shortened(.text))]
 pub struct NamespaceError {
     text: String,
+    #[source]
     reason: NameError,
 }
 

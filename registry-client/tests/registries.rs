@@ -3,7 +3,9 @@
 // Fixtures are written without ceremony.
 #![allow(clippy::disallowed_methods)]
 
+use std::error::Error;
 use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -250,6 +252,21 @@ fn a_missing_folder_is_unreachable() {
             path.display()
         );
     }
+}
+
+#[test]
+fn the_error_of_the_system_is_the_cause_of_an_unreachable_registry() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("nowhere");
+    let opened = DirectoryRegistry::open(registry_name(), &path, &ReadOptions::default());
+    let error = opened.err().expect("there is no such folder");
+    let mut cause = Error::source(&error);
+    let mut kind = None;
+    while let Some(error) = cause {
+        kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        cause = error.source();
+    }
+    assert_eq!(kind, Some(io::ErrorKind::NotFound));
 }
 
 #[test]

@@ -35,10 +35,8 @@ impl Registry for Flaky {
         if self.has_failed.swap(true, Ordering::Relaxed) {
             return self.memory.records(names);
         }
-        Err(RegistryError::Unreachable {
-            registry: self.name().clone(),
-            reason: "it is not there yet".to_owned(),
-        })
+        let registry = self.name().clone();
+        Err(RegistryError::unreachable(registry, "it is not there yet"))
     }
 
     fn defining(

@@ -313,7 +313,7 @@ fn write_artifact(
             &packed
         }
         Artifact::File(bytes) => bytes,
-        Artifact::Tree(_) => return Err(no_artifact(format)),
+        _ => return Err(no_artifact(format)),
     };
     writer.write(file, bytes)?;
     Ok(())

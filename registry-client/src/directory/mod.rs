@@ -9,6 +9,7 @@ mod findings;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,10 +106,10 @@ impl DirectoryRegistry {
             releases: Releases::default(),
         };
         if !fs::metadata(folder)
-            .map_err(|error| registry.unreachable(folder, &error))?
+            .map_err(|error| registry.unreachable(folder, error))?
             .is_dir()
         {
-            return Err(registry.unreachable(folder, &"this is not a folder"));
+            return Err(registry.unreachable(folder, "this is not a folder"));
         }
         let reads_class_packages = options.looks_for(CLASS_PACKAGES.id());
         let mut rest = vec![folder.to_owned()];
@@ -129,7 +130,7 @@ impl DirectoryRegistry {
                         registry.tell_unread(&folder, &error);
                         continue;
                     }
-                    Err(error) => return Err(registry.unreachable(&folder, &error)),
+                    Err(error) => return Err(registry.unreachable(&folder, error)),
                 };
             entries.sort_by_key(fs::DirEntry::file_name);
             if registry.add_release_folder(&entries) {
@@ -145,7 +146,7 @@ impl DirectoryRegistry {
                 };
                 let kind = entry
                     .file_type()
-                    .map_err(|error| registry.unreachable(&path, &error))?;
+                    .map_err(|error| registry.unreachable(&path, error))?;
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
                 if is_hidden {
                     continue;
@@ -237,11 +238,12 @@ impl DirectoryRegistry {
         }
     }
 
-    fn unreachable(&self, path: &Path, error: &dyn std::fmt::Display) -> RegistryError {
-        RegistryError::Unreachable {
-            registry: self.name.clone(),
-            reason: format!("{}: {error}", shown(path)),
-        }
+    fn unreachable(
+        &self,
+        path: &Path,
+        cause: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> RegistryError {
+        RegistryError::unreachable_at(&self.name, shown(path), cause)
     }
 
     fn add_folder(&mut self, path: &Path) {

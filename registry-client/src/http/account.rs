@@ -193,13 +193,15 @@ impl HttpRegistry {
         let request = self.request(&config, Method::PUT, &path, Some(json_body(&body)))?;
         let changed = self.call(&request, |reply| read(&reply.body()?));
         let rejected = match changed {
-            Err(RegistryError::Invalid(finding)) if finding.code == Code::Rejected => finding,
+            Err(RegistryError::Request { finding, source }) if finding.code == Code::Rejected => {
+                RegistryError::Request { finding, source }
+            }
             other => return other,
         };
         // If the first answer was lost, the repeated request meets the change that the first one made.
         match self.owners(package) {
             Ok(Some(current)) if current.owners == new.owners => Ok(current),
-            _ => Err(RegistryError::Invalid(rejected)),
+            _ => Err(rejected),
         }
     }
 

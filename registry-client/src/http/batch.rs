@@ -87,7 +87,7 @@ impl HttpRegistry {
             let response = self.send_batch(session, address, &batch)?;
             let truncated = self.apply_response(session, &batch, response)?;
             if session.answered > self.transport.options.limits.packages {
-                return Err(self.transport.error(&self.too_many_packages()));
+                return Err(self.transport.error(self.too_many_packages()));
             }
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));

@@ -7,7 +7,7 @@ use reqwest::{Client, redirect};
 use url::Url;
 
 use super::address::{is_loopback, shown};
-use super::error::{AttemptError, ErrorKind, causes};
+use super::error::{AttemptError, ErrorKind};
 use super::options::HttpOptions;
 use super::redirect::require_web;
 
@@ -46,7 +46,7 @@ impl Clients {
             return Ok(client);
         }
         let client = build(options, is_plain, is_local)
-            .map_err(|error| AttemptError::new(ErrorKind::Unreachable, causes(&error)))?;
+            .map_err(|error| AttemptError::of_library(ErrorKind::Unreachable, error))?;
         Ok(kept.get_or_init(|| client))
     }
 }

@@ -145,7 +145,7 @@ impl HttpRegistry {
         cache: Option<&ArtifactCache>,
         take: TakeArtifact<'_>,
     ) -> ControlFlow<()> {
-        let outcome = outcome.map_err(|failed| self.transport.error(&failed));
+        let outcome = outcome.map_err(|failed| self.transport.error(failed));
         let not_kept = match (&outcome, cache) {
             (Ok(Some(bytes)), Some(cache)) => {
                 let stored = cache.put(&digest, bytes);

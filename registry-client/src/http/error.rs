@@ -1,5 +1,6 @@
 //! Errors of requests: of one attempt, and of all attempts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -12,10 +13,12 @@ use crate::registry_title::titled;
 const SHOWN_CHARACTERS: usize = 300;
 
 /// The error of one attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct AttemptError {
     pub(super) kind: ErrorKind,
     pub(super) reason: String,
+    /// The error that the reason describes, if it is one of the HTTP library.
+    pub(super) cause: Option<reqwest::Error>,
     /// The registry's code of the error; empty if it sent none.
     pub(super) code: String,
     /// The delay before the next attempt, if the registry sets one.
@@ -158,10 +161,21 @@ impl AttemptError {
         Self {
             kind,
             reason: reason.into(),
+            cause: None,
             code: String::new(),
             retry_after: None,
             is_transient: false,
             was_refused: false,
+        }
+    }
+
+    /// The error of the HTTP library. Its address is left out, which can have secrets.
+    pub(super) fn of_library(kind: ErrorKind, error: reqwest::Error) -> Self {
+        let error = error.without_url();
+        let reason = causes(&error);
+        Self {
+            cause: Some(error),
+            ..Self::new(kind, reason)
         }
     }
 
@@ -174,7 +188,7 @@ impl AttemptError {
 }
 
 /// A request that failed, with all its attempts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct RequestError {
     pub(super) error: AttemptError,
     pub(super) attempts: usize,
@@ -186,7 +200,14 @@ pub(super) struct RequestError {
 
 impl RequestError {
     /// The error of a registry with this name. `address` is what `pkgres login` takes.
-    pub(super) fn to_error(&self, registry: &RegistryName, address: &str) -> RegistryError {
+    pub(super) fn into_error(self, registry: &RegistryName, address: &str) -> RegistryError {
+        RegistryError::Request {
+            finding: Box::new(self.to_finding(registry, address)),
+            source: self.error.cause.map(|cause| Arc::new(cause) as _),
+        }
+    }
+
+    fn to_finding(&self, registry: &RegistryName, address: &str) -> Diagnostic {
         let Self {
             error,
             attempts,
@@ -300,7 +321,6 @@ impl RequestError {
             },
             _ => finding,
         }
-        .into()
     }
 }
 
@@ -363,7 +383,7 @@ mod tests {
                 request: request.to_owned(),
                 creates: false,
             };
-            let error = failed.to_error(&registry, "https://example.org/");
+            let error = failed.into_error(&registry, "https://example.org/");
             let finding = error.to_diagnostic();
             (finding.message, finding.hints)
         };
@@ -400,7 +420,7 @@ mod tests {
             request: "GET https://example.org/v1".to_owned(),
             creates: false,
         };
-        let error = failed.to_error(&registry, "https://example.org/");
+        let error = failed.into_error(&registry, "https://example.org/");
         assert_eq!(
             error.to_diagnostic().hints,
             ["check that https://example.org/ is the address of a registry, or ask its operator"]
@@ -421,7 +441,7 @@ mod tests {
                 request: "GET https://example.org/".to_owned(),
                 creates: false,
             };
-            failed.to_error(&registry, address).to_diagnostic().hints
+            failed.into_error(&registry, address).to_diagnostic().hints
         };
         assert_eq!(
             hints("pkgres.unauthorized"),

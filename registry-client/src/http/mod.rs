@@ -212,7 +212,7 @@ impl HttpRegistry {
 
     fn url(&self, address: &str) -> Result<url::Url, RegistryError> {
         let joined = self.transport.address.join(address);
-        joined.map_err(|error| self.transport.unreachable(error.to_string()))
+        joined.map_err(|error| self.transport.unreachable(error))
     }
 
     fn url_or_failed(&self, address: &str) -> Result<url::Url, RequestError> {
@@ -369,12 +369,15 @@ impl Registry for HttpRegistry {
 /// An error without the hint about the cache, where the cache cannot help.
 fn without_hints(error: RegistryError) -> RegistryError {
     match error {
-        RegistryError::Invalid(mut finding) if finding.code == Code::RegistryUnreachable => {
+        RegistryError::Request {
+            mut finding,
+            source,
+        } if finding.code == Code::RegistryUnreachable => {
             finding.hints.retain(|hint| hint != OFFLINE_HINT);
             if finding.hints.is_empty() {
                 finding.hints.push(error::LATER_HINT.to_owned());
             }
-            RegistryError::Invalid(finding)
+            RegistryError::Request { finding, source }
         }
         other => other,
     }

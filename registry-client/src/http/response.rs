@@ -11,7 +11,7 @@ use crate::protocol::ErrorDocument;
 
 use super::address::shown;
 use super::content_coding::{Content, Decoder};
-use super::error::{AttemptError, ErrorKind, causes};
+use super::error::{AttemptError, ErrorKind};
 use super::network_limits::Usage;
 use super::request::Request;
 
@@ -241,11 +241,15 @@ pub(super) async fn each_piece(
             }
             Ok(None) => return decoder.finish(&mut take),
             Err(error) => {
-                let reason = format!(
-                    "the answer was cut off after {received} bytes: {}",
-                    causes(&error.without_url())
-                );
-                return Err(AttemptError::transient(ErrorKind::Unreachable, reason));
+                let failed = AttemptError::of_library(ErrorKind::Unreachable, error);
+                return Err(AttemptError {
+                    reason: format!(
+                        "the answer was cut off after {received} bytes: {}",
+                        failed.reason
+                    ),
+                    is_transient: true,
+                    ..failed
+                });
             }
         }
     }

@@ -3,9 +3,10 @@
 //! One attempt is everything from sending to the last byte of the body and its check, because each of these
 //! can fail for a reason that is gone the next time. Only this module retries.
 
+use std::error::Error;
 use std::future::Future;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
@@ -21,7 +22,7 @@ use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
 use super::error::{
-    AttemptError, CertificateProblem, ErrorKind, RequestError, address_hint, causes, is_without_tls,
+    AttemptError, CertificateProblem, ErrorKind, RequestError, address_hint, is_without_tls,
 };
 use super::network_limits::Usage;
 use super::options::HttpOptions;
@@ -89,13 +90,17 @@ impl Transport {
         self.requests.load(Ordering::Relaxed)
     }
 
-    pub(super) fn unreachable(&self, reason: impl Into<String>) -> RegistryError {
-        let error = RegistryError::Unreachable {
-            registry: self.name.clone(),
-            reason: reason.into(),
-        };
-        let finding = error.to_diagnostic();
-        finding.hint(address_hint(&self.shown_address)).into()
+    pub(super) fn unreachable(
+        &self,
+        cause: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> RegistryError {
+        let cause = cause.into();
+        let message = format!("{} cannot be read: {cause}", titled(&self.name));
+        let finding = Diagnostic::error(Code::RegistryUnreachable, message);
+        RegistryError::Request {
+            finding: Box::new(finding.hint(address_hint(&self.shown_address))),
+            source: Some(Arc::from(cause)),
+        }
     }
 
     /// The error of a run that may use the cache only, which lacks something.
@@ -125,7 +130,7 @@ impl Transport {
                 .enable_io()
                 .enable_time()
                 .build()
-                .map_err(|error| self.unreachable(error.to_string()))?;
+                .map_err(|error| self.unreachable(error))?;
             if let Err(second) = self.runtime.set(runtime) {
                 // Another thread was faster.
                 second.shutdown_background();
@@ -138,17 +143,17 @@ impl Transport {
                 let waiting = thread.spawn_scoped(scope, || runtime.block_on(work));
                 waiting.map(std::thread::ScopedJoinHandle::join)
             });
-            let joined = joined.map_err(|error| self.unreachable(error.to_string()))?;
+            let joined = joined.map_err(|error| self.unreachable(error))?;
             joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
             runtime.block_on(work)
         };
-        outcome.map_err(|failed| self.error(&failed))
+        outcome.map_err(|failed| self.error(failed))
     }
 
     /// The error of a request to this registry.
-    pub(super) fn error(&self, failed: &RequestError) -> RegistryError {
-        failed.to_error(&self.name, &self.shown_address)
+    pub(super) fn error(&self, failed: RequestError) -> RegistryError {
+        failed.into_error(&self.name, &self.shown_address)
     }
 
     /// The credential, once it was looked up.
@@ -352,21 +357,20 @@ impl Transport {
         sent.map_err(|error| match CertificateProblem::of(&error) {
             // It is the same at the next attempt.
             Some(problem) => {
-                let reason = match problem {
-                    CertificateProblem::OfAuthority => {
-                        "it is the certificate of an authority".to_owned()
-                    }
-                    _ => causes(&error.without_url()),
-                };
-                AttemptError::new(ErrorKind::Certificate(problem), reason)
+                let mut failed = AttemptError::of_library(ErrorKind::Certificate(problem), error);
+                if problem == CertificateProblem::OfAuthority {
+                    "it is the certificate of an authority".clone_into(&mut failed.reason);
+                }
+                failed
             }
-            None if is_without_tls(&error) => {
-                let reason = "the server does not answer with TLS";
-                AttemptError::new(ErrorKind::WithoutTls, reason)
-            }
+            None if is_without_tls(&error) => AttemptError {
+                reason: "the server does not answer with TLS".to_owned(),
+                ..AttemptError::of_library(ErrorKind::WithoutTls, error)
+            },
             None => AttemptError {
                 was_refused: error.is_connect(),
-                ..AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
+                is_transient: true,
+                ..AttemptError::of_library(ErrorKind::Unreachable, error)
             },
         })
     }

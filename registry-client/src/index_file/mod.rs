@@ -25,6 +25,7 @@ mod provided;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -192,7 +193,9 @@ impl IndexFileRegistry {
                 Err(io::Error::other("this is not a plain file"))
             }
         };
-        let (file, fingerprint) = open().map_err(|error| unreachable(&name, path, &error))?;
+        let (file, fingerprint) = open().map_err(|error| {
+            RegistryError::unreachable_at(&name, Escaped::path(path).to_string(), error)
+        })?;
         Ok(Self {
             name,
             path: path.to_owned(),
@@ -226,9 +229,9 @@ impl IndexFileRegistry {
             let now = self
                 .file
                 .metadata()
-                .map_err(|error| self.read_error(&error))?;
+                .map_err(|error| self.read_error(error))?;
             if Fingerprint::of(&now) != self.fingerprint {
-                return Err(self.read_error(&"the file changed while it was in use"));
+                return Err(self.read_error("the file changed while it was in use"));
             }
         }
         let runs = self.find_runs()?;
@@ -237,14 +240,14 @@ impl IndexFileRegistry {
 
     /// Scans the file for the lines of each package.
     fn find_runs(&self) -> Result<Runs, RegistryError> {
-        let _cursor = self.seek(0).map_err(|error| self.read_error(&error))?;
+        let _cursor = self.seek(0).map_err(|error| self.read_error(error))?;
         let mut found = Runs::default();
         let mut current: Option<PackageName> = None;
         let mut first_error: Option<Diagnostic> = None;
         let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
         let mut number = 0;
         loop {
-            let line = lines.next().map_err(|error| self.read_error(&error))?;
+            let line = lines.next().map_err(|error| self.read_error(error))?;
             let Some(line) = line else {
                 // Without any record, this is no index.
                 return match first_error {
@@ -312,8 +315,9 @@ impl IndexFileRegistry {
         error.at(self.location(number, "", Span::default()))
     }
 
-    fn read_error(&self, error: &dyn std::fmt::Display) -> RegistryError {
-        unreachable(&self.name, &self.path, error)
+    fn read_error(&self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> RegistryError {
+        let path = Escaped::path(&self.path).to_string();
+        RegistryError::unreachable_at(&self.name, path, cause)
     }
 }
 
@@ -329,17 +333,6 @@ fn with_limits(limits: &Limits) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.limits = limits.clone();
     options
-}
-
-fn unreachable(
-    registry: &RegistryName,
-    path: &Path,
-    error: &dyn std::fmt::Display,
-) -> RegistryError {
-    RegistryError::Unreachable {
-        registry: registry.clone(),
-        reason: format!("{}: {error}", Escaped::path(path)),
-    }
 }
 
 impl Registry for IndexFileRegistry {

@@ -71,11 +71,11 @@ impl IndexFileRegistry {
         let read = self
             .seek(run.start)
             .and_then(|_cursor| file.take(length).read_to_end(buffer))
-            .map_err(|error| self.read_error(&error))?;
+            .map_err(|error| self.read_error(error))?;
         if read as u64 == length {
             Ok(())
         } else {
-            Err(self.read_error(&"the file became shorter while it was in use"))
+            Err(self.read_error("the file became shorter while it was in use"))
         }
     }
 
@@ -149,7 +149,7 @@ impl IndexFileRegistry {
                             records.push((record, Run::of_line(number, start, end)));
                         }
                         Ok(_) => {
-                            return Err(self.read_error(&"the file changed while it was in use"));
+                            return Err(self.read_error("the file changed while it was in use"));
                         }
                         Err(error) => {
                             self.skip_line(number, &error);

@@ -46,6 +46,7 @@ pub struct Change {
 /// A kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ChangeKind {
     /// A release was published.
     Publish,

@@ -50,6 +50,7 @@ pub struct Neighbour {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Frame {
     /// A document that differs from the cached one.
     Changed {

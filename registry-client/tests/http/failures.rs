@@ -559,3 +559,19 @@ fn a_search_in_a_busy_registry_can_be_repeated_later() {
     let hints = ["try again later, or ask the operator of the registry"];
     assert_eq!(finding.hints, hints);
 }
+
+#[test]
+fn the_error_of_the_network_is_the_cause_of_a_failed_request() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // Each connection is closed before the answer is complete.
+    let fake = Fake::start(first(usize::MAX, "/", cut));
+    let registry = connect(&fake, options(folder.path()));
+    let error = versions(&registry, &["a.A"]).expect_err("no answer is complete");
+    let mut cause = std::error::Error::source(&error);
+    let mut is_of_library = false;
+    while let Some(error) = cause {
+        is_of_library |= error.is::<reqwest::Error>();
+        cause = error.source();
+    }
+    assert!(is_of_library, "{error:?}");
+}

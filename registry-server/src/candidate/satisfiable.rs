@@ -4,6 +4,7 @@
 //! solution is an error.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::sync::Arc;
 
 use pkgres_formats::ECOSYSTEMS;
@@ -48,7 +49,6 @@ pub(crate) fn check_satisfiable(
     let registries = RegistrySet::new(vec![Box::new(registry)]);
     let mut resolver = Resolver::new(request);
     match drive(&mut resolver, &registries, options).map_err(Problem::internal)? {
-        Answer::Solved(_) | Answer::GaveUp { .. } | Answer::Cancelled => Ok(()),
         Answer::Conflict(conflict) => {
             let mut detail = conflict.summary.clone();
             // A hint with an option is for a command line: there is none here, and that of the
@@ -59,6 +59,8 @@ pub(crate) fn check_satisfiable(
             }
             Err(Problem::new(ProblemCode::Unsatisfiable, detail))
         }
+        // Only a proof that there is no resolution excludes a release.
+        _ => Ok(()),
     }
 }
 
@@ -108,11 +110,8 @@ struct NodeRegistry {
 }
 
 impl NodeRegistry {
-    fn failed(&self, reason: &impl ToString) -> RegistryError {
-        RegistryError::Unreachable {
-            registry: self.name.clone(),
-            reason: reason.to_string(),
-        }
+    fn failed(&self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> RegistryError {
+        RegistryError::unreachable(self.name.clone(), cause)
     }
 }
 
@@ -129,25 +128,25 @@ impl Registry for NodeRegistry {
             let Some(document) = self
                 .node
                 .package(name)
-                .map_err(|error| self.failed(&error))?
+                .map_err(|error| self.failed(error))?
             else {
                 return Ok(None);
             };
             let mut reader = IndexReader::of_ecosystems(self.limits.clone(), ECOSYSTEMS);
             let parsed = IndexDocument::parse(name.as_str(), &document.body, name, &mut reader);
-            parsed.map(Some).map_err(|error| self.failed(&error))
+            parsed.map(Some).map_err(|error| self.failed(error))
         };
         names.iter().map(records).collect()
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        let failed = |error: &dyn std::fmt::Display| self.failed(&error.to_string());
-        let Some(document) = self.node.class(class).map_err(|error| failed(&error))? else {
+        let document = self.node.class(class);
+        let Some(document) = document.map_err(|error| self.failed(error))? else {
             return Ok(Vec::new());
         };
         let read = ClassDocument::parse(&document.body);
         read.map(|read| read.packages)
-            .map_err(|error| failed(&error))
+            .map_err(|error| self.failed(error))
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -35,7 +35,7 @@ fn kind_text(kind: ChangeKind) -> &'static str {
         ChangeKind::Yank => "yank",
         ChangeKind::Unyank => "unyank",
         ChangeKind::Delete => "delete",
-        ChangeKind::Other => "other",
+        _ => "other",
     }
 }
 

@@ -20,6 +20,7 @@
 
 mod crates;
 mod cycles;
+mod errors;
 mod names;
 mod sources;
 mod surroundings;
@@ -105,6 +106,32 @@ fn no_type_name_is_defined_twice_in_a_crate() {
     });
     let twice = lines(twice);
     assert!(twice.is_empty(), "several types of one name:{twice}");
+}
+
+#[test]
+fn errors_keep_their_causes() {
+    let without = crates::libraries().flat_map(errors::without_cause);
+    assert_eq!(lines(without), "");
+}
+
+#[test]
+fn an_error_that_forgets_its_cause_is_found() {
+    let text = r#"
+        #[derive(Debug, thiserror::Error)]
+        enum One {
+            #[error("{0}")] Kept(#[from] std::io::Error),
+            #[error("{0}")] Forgotten(usize, NameError),
+            #[error("{source}")] Named { source: FileError },
+            #[error("{cause}")] NamedOtherwise { cause: Box<FileError> },
+            #[error(transparent)] Transparent(FileError),
+        }
+        #[derive(Debug, Error)]
+        #[error("{reason}")]
+        struct Two { reason: FileError }
+        struct NoError { reason: FileError }
+    "#;
+    let found = errors::fields_without_cause(text);
+    assert_eq!(found, ["One::Forgotten", "One::NamedOtherwise", "Two"]);
 }
 
 #[test]

@@ -240,7 +240,7 @@ impl ReleaseLookup for KnownReleases<'_> {
                 let tree = FolderTree::new(&folder);
                 Some(ReleaseContent::Folder(Box::new(tree)))
             }
-            Artifact::Archive(_) | Artifact::Folder(_) => None,
+            _ => None,
         }
     }
 }

@@ -134,9 +134,7 @@ impl ArtifactSource for ReleaseFiles {
         match &*self.artifact(release).map_err(first_message)? {
             Artifact::Archive(archive) => Ok(archive.bytes().to_vec()),
             Artifact::Folder(folder) => archive_of(folder, &self.options).map_err(first_message),
-            Artifact::File(_) | Artifact::Tree(_) => {
-                Err("it is not an archive of a package".to_owned())
-            }
+            _ => Err("it is not an archive of a package".to_owned()),
         }
     }
 }

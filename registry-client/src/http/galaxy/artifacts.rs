@@ -324,7 +324,7 @@ impl GalaxyRegistry {
         outcome: Result<Option<Vec<u8>>, RequestError>,
         take: TakeArtifact<'_>,
     ) -> ControlFlow<()> {
-        let outcome = outcome.map_err(|failed| self.transport.error(&failed));
+        let outcome = outcome.map_err(|failed| self.transport.error(failed));
         let not_kept = match &outcome {
             Ok(Some(bytes)) => self.keep_artifact(&digest, bytes),
             _ => None,

@@ -171,7 +171,7 @@ impl GalaxyRegistry {
     }
 
     fn too_many_packages(&self) -> RegistryError {
-        self.transport.error(&RequestError {
+        self.transport.error(RequestError {
             error: self.transport.options.limits.too_many_packages(),
             creates: false,
             attempts: 0,

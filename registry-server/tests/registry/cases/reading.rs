@@ -114,6 +114,7 @@ pub(super) fn batch(place: &Place) {
             Frame::Absent { name, .. } => format!("absent {name}"),
             Frame::Truncated { names } => format!("truncated {names:?}"),
             Frame::Complete { serial, .. } => format!("complete {serial}"),
+            other => panic!("{other:?}"),
         };
         frames.iter().map(show).collect()
     };

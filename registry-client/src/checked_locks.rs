@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 use pkgres_files::{Follow, RealFileSystem, open_file, read_file, write_cache_file};
 use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
-use pkgres_resolver::{LockReport, Request, SolveOptions};
+use pkgres_resolver::{LockCheck, LockReport, Request};
 use sha2::{Digest as _, Sha256};
 
 use crate::index_cache::{IndexCache, Sha256Digest, digest_of};
@@ -27,7 +27,7 @@ use crate::set::RegistrySet;
 const FOLDER: &str = "checked";
 
 /// The first line of a file. The number is raised when a check comes to depend on anything else.
-const HEADER: &str = "pkgres checked 2";
+const HEADER: &str = "pkgres checked 3";
 
 /// The limit of a file, in bytes. A check with a larger one is not remembered.
 const MAX_BYTES: u64 = 1 << 16;
@@ -193,33 +193,7 @@ impl LockQuestion {
 
 /// A digest of everything in a request that a check depends on, except for the roots and the lockfile.
 fn request_digest(request: &Request) -> Sha256Digest {
-    let Request {
-        roots: _,
-        core,
-        provided,
-        locked: _,
-        overrides,
-        options:
-            SolveOptions {
-                single_version,
-                unknown_host,
-                ..
-            },
-        update: _,
-    } = request;
-    let mut parts = vec![
-        format!("{single_version} {}", provided.len()),
-        core.as_ref().map(ToString::to_string).unwrap_or_default(),
-        unknown_host
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
-    ];
-    parts.extend(provided.iter().map(pkgres_manifest::IndexRecord::to_line));
-    for (package, spec) in overrides {
-        parts.push(package.to_string());
-        parts.push(spec.normal_form());
-    }
+    let parts = LockCheck::dependencies(request);
     let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
     digest_of(&parts)
 }

@@ -16,7 +16,7 @@ use pkgres_registry_client::{
     CheckedLocks, IndexCache, IndexFileRegistry, LockCase, LockContent, MemoryRegistry, Namespace,
     Registry, RegistrySet, RootFile, check_lock,
 };
-use pkgres_resolver::{LockCheck, LockReport, Request};
+use pkgres_resolver::{ClassRules, LockCheck, LockReport, Request};
 use tempfile::TempDir;
 
 const INDEX: &str = r#"{"name":"b.B","version":"1.0.0"}
@@ -219,6 +219,12 @@ fn any_difference_changes_the_key() {
         }),
         ("one version each", |setting| {
             setting.request.options.single_version = true;
+        }),
+        ("rules for classes", |setting| {
+            setting.request.options.classes = ClassRules::Ignored;
+        }),
+        ("a host whose version is not known", |setting| {
+            setting.request.options.unknown_host = Some(name("b.B"));
         }),
         ("the index", |setting| {
             setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));

@@ -28,7 +28,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Lockfile, PackageName, RegistryName, ReleaseSource, Spec, Version,
+    ArtifactDigest, ClassName, IndexRecord, Lockfile, PackageName, RegistryName, ReleaseSource,
+    Spec, Version,
 };
 
 use crate::budget::Interrupt;
@@ -113,6 +114,52 @@ impl LockCheck {
         };
         check.universe.catalog.provide_by_host(provided);
         check
+    }
+
+    /// Everything in a request that a check depends on, except for the roots, as texts: checks of one lockfile with
+    /// equal roots, registries and texts have the same result. For caches of checks.
+    pub fn dependencies(request: &Request) -> Vec<String> {
+        // Each field is named, so that no new one is forgotten. A check chooses nothing: how to choose, and how long to
+        // search, does not matter to it.
+        let Request {
+            roots: _,
+            core,
+            provided,
+            locked: _,
+            overrides,
+            options:
+                SolveOptions {
+                    prerelease: _,
+                    classes,
+                    prefer: _,
+                    exclude_newer: _,
+                    only: _,
+                    single_version,
+                    unknown_host,
+                    max_steps: _,
+                    conflict_limit: _,
+                    engine: _,
+                    record_derivation: _,
+                },
+            update: _,
+        } = request;
+        let name = |package: &Option<PackageName>| {
+            package
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+        };
+        let mut texts = vec![
+            format!("{single_version} {classes:?} {}", provided.len()),
+            name(core),
+            name(unknown_host),
+        ];
+        texts.extend(provided.iter().map(IndexRecord::to_line));
+        for (package, spec) in overrides {
+            texts.push(package.to_string());
+            texts.push(spec.normal_form());
+        }
+        texts
     }
 
     /// The locked registry releases to which class rules apply: releases that require another one, or are required

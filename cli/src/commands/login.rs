@@ -30,6 +30,7 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
     }
     let RemoteRegistry { registry, address } = context.registries.remote(args.registry.wanted())?;
     let path = stored_tokens()?;
+    // Nobody should type a token that cannot be stored.
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     let token = read_token(args, &address, output)?;
     tokens
@@ -42,12 +43,11 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
             .clone()
             .unwrap_or_else(|| DEFAULT_CLIENT_ID.to_owned()),
     });
-    tokens.set_exchange(&address, exchange.clone());
     // A token that the registry rejects is not stored.
     let mut options = context.registries.http(&registry)?;
     options.cache_folder = None;
-    options.credentials.token = Some(Secret::new(token));
-    options.credentials.exchange = exchange;
+    options.credentials.token = Some(Secret::new(token.clone()));
+    options.credentials.exchange.clone_from(&exchange);
     let owner = owner_of(&registry.location, &address, options).map_err(|error| {
         let mut failure = Failure::from(error);
         // The usual hint suggests to log in, which this was.
@@ -60,7 +60,11 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
         }
         failure
     })?;
-    tokens.write(&path).map_err(|error| failed(&error))?;
+    TokenFile::change(&path, |tokens| {
+        tokens.set_exchange(&address, exchange);
+        tokens.set(&address, &token)
+    })
+    .map_err(|error| failed(&error))?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -104,11 +108,10 @@ pub(super) fn logout(
 ) -> Result<Exit> {
     let RemoteRegistry { address, .. } = context.registries.remote(registry)?;
     let path = stored_tokens()?;
-    let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
-    let was_there = tokens.remove(&address);
-    if was_there {
-        tokens.write(&path).map_err(|error| failed(&error))?;
-    }
+    let tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
+    let was_there = tokens.token(&address).is_some()
+        && TokenFile::change(&path, |tokens| Ok(tokens.remove(&address)))
+            .map_err(|error| failed(&error))?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

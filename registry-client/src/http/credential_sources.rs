@@ -5,10 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
+use pkgres_files::{
+    FileError, Follow, RealFileSystem, lock_file, make_folder, open_file, read_file,
+    write_private_file,
+};
 use pkgres_manifest::read_json;
 
 use super::address::Address;
@@ -151,19 +155,30 @@ impl TokenFile {
     ///
     /// Other users can read the file, or it is damaged.
     pub fn read(path: &Path) -> Result<Self, CredentialError> {
-        let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
-            Ok(bytes) => bytes,
+        let mut file = match open_file(path, MAX_FILE_BYTES, Follow::Links) {
+            Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(Self::default()),
             Err(error) => return Err(error.into()),
         };
+        let cannot_read = |source| FileError::System {
+            action: "cannot read",
+            path: path.to_owned(),
+            source,
+        };
+        // The file that is open is asked: another one can be at the path by now.
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
-            let metadata = std::fs::metadata(path);
-            if metadata.is_ok_and(|metadata| metadata.mode() & 0o077 != 0) {
+            let metadata = file.metadata().map_err(cannot_read)?;
+            if metadata.mode() & 0o077 != 0 {
                 return Err(CredentialError::Readable(path.to_owned()));
             }
         }
+        let mut bytes = Vec::new();
+        (&mut file)
+            .take(MAX_FILE_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(cannot_read)?;
         read_json(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
     }
 
@@ -205,14 +220,25 @@ impl TokenFile {
         self.tokens.remove(address.as_str()).is_some()
     }
 
-    /// Writes the file, readable only by its owner.
-    pub fn write(&self, path: &Path) -> Result<(), CredentialError> {
-        let text = serde_json::to_string_pretty(self).expect("texts are valid JSON");
+    /// Changes the file, which need not exist. Only its owner can read it. Processes that change it at the same time
+    /// do so one after the other, so that none undoes what another one did.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read); the change fails; or the file cannot be written.
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, CredentialError>,
+    ) -> Result<T, CredentialError> {
         if let Some(folder) = path.parent() {
             make_folder(&RealFileSystem, folder)?;
         }
+        let _alone = lock_file(&path.with_extension("lock"))?;
+        let mut tokens = Self::read(path)?;
+        let result = change(&mut tokens)?;
+        let text = serde_json::to_string_pretty(&tokens).expect("texts are valid JSON");
         write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())?;
-        Ok(())
+        Ok(result)
     }
 }
 
@@ -270,6 +296,24 @@ mod tests {
     }
 
     #[test]
+    fn changes_at_the_same_time_lose_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("credentials.json");
+        let addresses: Vec<Address> = (0..16)
+            .map(|at| address(&format!("https://example.org/{at}")))
+            .collect();
+        std::thread::scope(|scope| {
+            for one in &addresses {
+                scope.spawn(|| {
+                    TokenFile::change(&path, |file| file.set(one, "token")).expect("it is ours");
+                });
+            }
+        });
+        let file = TokenFile::read(&path).expect("it can be read");
+        assert!(addresses.iter().all(|one| file.token(one).is_some()));
+    }
+
+    #[test]
     fn tokens_are_kept_for_an_address_and_from_others() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("in/credentials.json");
@@ -277,13 +321,15 @@ mod tests {
             TokenFile::read(&path).expect("none yet"),
             TokenFile::default()
         );
-        let mut file = TokenFile::default();
         let home = address("https://example.org/a");
-        file.set(&home, " token-1\n").expect("a token");
-        assert!(file.set(&home, "two\nlines").is_err());
-        assert!(file.set(&home, "").is_err());
-        assert_eq!(format!("{file:?}"), r#"{"https://example.org/a/"}"#);
-        file.write(&path).expect("it can be written");
+        TokenFile::change(&path, |file| {
+            file.set(&home, " token-1\n")?;
+            assert!(file.set(&home, "two\nlines").is_err());
+            assert!(file.set(&home, "").is_err());
+            assert_eq!(format!("{file:?}"), r#"{"https://example.org/a/"}"#);
+            Ok(())
+        })
+        .expect("it can be written");
         #[cfg(unix)]
         {
             use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

@@ -14,19 +14,20 @@ pub(crate) struct ChangedFile {
     pub(crate) after: String,
 }
 
-/// Writes the files, then does `last`. If a file cannot be written or `last` fails, those that were written get their old
-/// text again.
+/// Writes the files, then does `finish`. If a file cannot be written or `finish` fails, those that were written get their
+/// old text again. A file that cannot be restored is an error of its own.
+///
+/// A command that is killed in between leaves new files beside old ones: each file is replaced at once, but not all.
 pub(crate) fn write_together<T>(
     files: &[ChangedFile],
-    last: impl FnOnce() -> Result<T>,
+    finish: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     for (at, file) in files.iter().enumerate() {
         if let Err(error) = write(file) {
-            restore(&files[..at]);
-            return Err(error);
+            return Err(restore(&files[..at], error));
         }
     }
-    last().inspect_err(|_| restore(files))
+    finish().map_err(|error| restore(files, error))
 }
 
 fn write(file: &ChangedFile) -> Result<()> {
@@ -51,14 +52,26 @@ fn write_text(path: &Path, text: &str) -> std::result::Result<(), FileError> {
     write_file(&RealFileSystem, path, format!("{mark}{text}").as_bytes())
 }
 
-/// Restores what can be restored: the error that is reported is the first one.
-fn restore(files: &[ChangedFile]) {
+/// Restores the files, and adds those that keep their new content to the error.
+fn restore(files: &[ChangedFile], mut error: Failure) -> Failure {
     for file in files.iter().rev() {
-        let _ = match &file.before {
-            Some(text) => write_text(&file.path, text).is_ok(),
-            None => RealFileSystem.remove(&file.path).is_ok(),
+        let restored = match &file.before {
+            Some(text) => write_text(&file.path, text),
+            None => RealFileSystem
+                .remove(&file.path)
+                .map_err(|source| FileError::System {
+                    action: "cannot remove",
+                    path: file.path.clone(),
+                    source,
+                }),
         };
+        if let Err(reason) = restored {
+            let mut finding = reason.to_diagnostic();
+            finding.message = format!("the old content could not be restored: {}", finding.message);
+            error.findings.push(finding);
+        }
     }
+    error
 }
 
 #[cfg(test)]
@@ -101,6 +114,28 @@ mod tests {
         files.pop();
         write_together(&files, || Ok(())).expect("both can be written");
         assert_eq!(text(&files[1]).as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn files_that_cannot_be_restored_are_reported() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).expect("a folder");
+        let file = ChangedFile {
+            path: inner.join("a"),
+            before: Some("old".to_owned()),
+            after: "new".to_owned(),
+        };
+
+        let result = write_together(std::slice::from_ref(&file), || {
+            RealFileSystem.remove(&inner).expect("it is ours");
+            Err::<(), _>(Failure::usage("no"))
+        });
+        let findings = result.expect_err("it fails").findings;
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        assert_eq!(findings[0].message, "no");
+        let expected = "the old content could not be restored: ";
+        assert!(findings[1].message.starts_with(expected), "{findings:?}");
     }
 
     #[test]

@@ -187,8 +187,8 @@ pub(super) fn fetch_locked(
     })
 }
 
-/// Fails if a registry has a digest of a release that is locked without one: nothing would be verified. What cannot be
-/// asked is left to other checks.
+/// Fails if a registry has a digest of a release that is locked without one: nothing would be verified. Without a
+/// network, only the registries that are on this machine are asked.
 fn require_digests(
     locked: &[(&PackageName, &Version)],
     registries: &RegistrySet,
@@ -196,7 +196,11 @@ fn require_digests(
 ) -> Result<()> {
     let names: BTreeSet<&PackageName> = locked.iter().map(|(name, _)| *name).collect();
     let names: Vec<PackageName> = names.into_iter().cloned().collect();
-    let supplies = registries.supply(&names).unwrap_or_default();
+    let supplies = match registries.supply(&names) {
+        Ok(supplies) => supplies,
+        Err(error) if error.to_diagnostic().code == Code::Offline => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
     let records = supplies.iter().flat_map(|supply| match supply {
         Supply::Releases { records, .. } => records.as_slice(),
         Supply::Unknown => &[],

@@ -210,7 +210,7 @@ impl Compared {
             &self.new.release.1,
         );
         let needed = self.needed();
-        let place = self.new.package.manifest.name.location.clone();
+        let place = self.new.package.manifest.version_location.clone();
         if self.made < needed {
             let step = match self.made {
                 Bump::None => format!("{name} {new} is no step after {old}"),

@@ -17,7 +17,7 @@ pub use self::unknown_keys::UnknownKey;
 use self::reader::ManifestReader;
 #[cfg(feature = "packages")]
 use crate::diagnostic::Code;
-use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
+use crate::diagnostic::{Diagnostic, Located, Location, Parsed, SourceText, in_order};
 use crate::document::{Documents, Syntax, decode, written_value};
 #[cfg(feature = "packages")]
 use crate::document::{NodeReader, parse_yaml};
@@ -95,6 +95,8 @@ pub struct PackageManifest {
     pub name: Located<PackageName>,
     /// The package's version; 0.0.0 if absent.
     pub version: Version,
+    /// Where the version is written; where the name is if it is absent.
+    pub version_location: Location,
     /// The name for people; the package's name if absent.
     pub display_name: String,
     /// A description in prose.

@@ -111,6 +111,10 @@ impl ManifestReader<'_> {
             format: format?,
             kind: kind?,
             version: version?,
+            version_location: match mapping.get("Version") {
+                Some(node) => self.nodes.location(node.span),
+                None => name.location.clone(),
+            },
             display_name: display_name.unwrap_or_else(|| name.value.to_string()),
             description,
             author,

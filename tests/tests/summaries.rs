@@ -63,7 +63,7 @@ fn hints_that_name_options_have_their_own_kind() {
     );
     assert_eq!(
         hints(with(release("Db", "2").yanked()), &as_it_is)[0],
-        "packages: Db 2.0.0 matches but was yanked; only a lock can hold it"
+        "packages: Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
     );
     let mut new = release("Db", "2");
     new.published = Some("2026-07-01T00:00:00Z".to_owned());
@@ -237,7 +237,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     let usual = PrereleasePolicy::IfNecessary;
     assert_eq!(
         hint(yanked, usual, None),
-        "Db 2.0.0 matches but was yanked; only a lock can hold it"
+        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
     );
     assert_eq!(
         hint(late.clone(), usual, early),
@@ -258,7 +258,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     );
     assert_eq!(
         hint(both, usual, None),
-        "Db 2.0.0 matches but was yanked; only a lock can hold it"
+        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
     );
     // Of several versions with one obstacle, the hint names one that an option lets in.
     let newer_but_yanked = || release("Db", "2.2.0").yanked();
@@ -338,7 +338,7 @@ fn a_hint_names_an_excluded_release_only_if_it_defines_the_class_of_the_object()
     };
     assert_eq!(
         hint(release("X", "2.0.0").defines("X", &[])),
-        "X 2.0.0 matches but was yanked; only a lock can hold it"
+        "X 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
     );
     assert_eq!(
         hint(release("X", "2.0.0")),
@@ -358,6 +358,6 @@ fn a_hint_names_an_excluded_release_that_matches_all_objects() {
     ];
     assert_eq!(
         hint_for_objects(objects, &["<3", ">=2"], records),
-        "X 2.0.0 matches all of these but was yanked; only a lock can hold it"
+        "X 2.0.0 matches all of these but was yanked; it is chosen only if it is locked, or named with `update --precise`"
     );
 }

@@ -216,7 +216,7 @@ impl ExcludedRelease {
             self.is_forbidden_prerelease,
         ) {
             (true, false, false) => Hint::packages(format!(
-                "{release} {matches} but was yanked; only a lock can hold it"
+                "{release} {matches} but was yanked; it is chosen only if it is locked, or named with `update --precise`"
             )),
             (false, true, false) => Hint::option(format!(
                 "{release} {matches} but was published too late for `--exclude-newer`"

@@ -114,20 +114,19 @@ struct RequiredNames<'package> {
 }
 
 impl RequiredNames<'_> {
-    /// The first requirement that defines something.
+    /// The first requirement that defines something; unknown if an earlier one may define it.
     fn first_defining(&self, defines: impl Fn(&PackageName, &Spec) -> Defines) -> Origin {
-        let mut origin = Origin::Nowhere;
         for (package, spec) in &self.requirements {
             if spec.set().is_empty() {
                 continue;
             }
             match defines(package, spec) {
                 Defines::Yes => return Origin::Required((*package).clone()),
-                Defines::Unknown => origin = Origin::Unknown,
+                Defines::Unknown => return Origin::Unknown,
                 Defines::No => {}
             }
         }
-        origin
+        Origin::Nowhere
     }
 
     fn origin_of_class(&self, class: &ClassName) -> Origin {

@@ -52,7 +52,7 @@ impl ProjectLocks {
 fn changed_by(command: &Command) -> Vec<PathBuf> {
     let of = |path: &Path| vec![folder_of(path)];
     match command {
-        Command::Lock(args) if !args.check && !args.dry_run => {
+        Command::Lock(args) if !args.check && !args.locked && !args.dry_run => {
             args.manifest.iter().map(|path| folder_of(path)).collect()
         }
         Command::Add(args) if !args.edit.write.dry_run => of(&args.edit.project.manifest),

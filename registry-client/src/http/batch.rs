@@ -80,7 +80,8 @@ impl HttpRegistry {
             // A document that did not change need not be sent again.
             for name in session.reachable(now.iter().cloned(), limit) {
                 let digest = session.document(&name).map(|document| document.sha256);
-                if digest.is_some() || now.contains(&name) {
+                // It is sorted, as it comes from a set.
+                if digest.is_some() || now.binary_search(&name).is_ok() {
                     batch.names.insert(name, digest);
                 }
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{CLASS_PACKAGES, LOCK_FILE, Lockfile, PackageManifest, PackageName, Version};
+use pkgres_manifest::{LOCK_FILE, Lockfile, PackageManifest, PackageName, Version};
 use pkgres_registry_client::{RegistrySet, check_lock};
 use pkgres_resolver::{LockCheck, Locked, Resolution, frozen};
 
@@ -14,6 +14,7 @@ use crate::args::{SolveArgs, WriteArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::{lock_missing_in_mode, parse_checked_lock, parse_lock, read_lock_bytes};
 use crate::output::Output;
 use crate::project::Project;
@@ -146,11 +147,11 @@ pub(crate) fn read_frozen(
         return Err(lock_missing_in_mode("frozen", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
-    if lock.ecosystem != CLASS_PACKAGES
-        && let Some(foreign) = ForeignRoot::find(manifest, context)?
-    {
-        let pkgres_formats::Root { record, extent } = foreign.root;
-        let version = extent.is_some().then_some(&record.version);
+    if let Some(foreign) = ForeignRoot::find(manifest, context)? {
+        let project = Project::foreign(foreign);
+        require_own_lock(&project, lock.roots.keys(), context)?;
+        let record = project.record();
+        let version = project.is_release().then_some(&record.version);
         return frozen_resolution(&lock, &record.name, version, context);
     }
     let options = &context.read_options;

@@ -19,6 +19,7 @@ use crate::capabilities::are_capabilities_right;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_owner::require_own_lock;
 use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
 use crate::output::Output;
 use crate::project::Project;
@@ -219,6 +220,8 @@ fn check_entries(
         return Err(lock_missing("beside the manifest", context));
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
+    // What differs from the lockfile of another root helps nobody.
+    require_own_lock(project, lock.roots.keys(), context)?;
     let count = lock.packages.len();
     let root = project.package();
     let root =

@@ -256,7 +256,7 @@ fn schemas_and_readers_accept_the_same() {
         "Methods: {a: ~, b: {Arguments: [x: {Contract: $.int()}]}, c: {Arguments: }}",
         "Meta: [A]\nImport: C",
         "Meta: {A: {b: 1}, x: }\nImport: ~",
-        "Namespaces: {=: a, x: b.c}\nMeta: [x:A: {b: 1}, ~, =:C]\nImport: [x:A, D]",
+        "Namespaces: {=: a, x: b.c}\nMeta: [x:A: {b: 1}, ~, :C]\nImport: [x:A, D]",
         "Usage: Meta\nApplies: [Type, Method]\nCardinality: Many\nInherited: true",
         "Properties: {a: {Meta: A}}\nMethods: {b: {Meta: [A, C: {d: 1}]}}",
     ] {

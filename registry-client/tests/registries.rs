@@ -259,7 +259,7 @@ fn the_error_of_the_system_is_the_cause_of_an_unreachable_registry() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("nowhere");
     let opened = DirectoryRegistry::open(registry_name(), &path, &ReadOptions::default());
-    let error = opened.err().expect("there is no such folder");
+    let error = opened.expect_err("there is no such folder");
     let mut cause = Error::source(&error);
     let mut kind = None;
     while let Some(error) = cause {

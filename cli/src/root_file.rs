@@ -269,15 +269,14 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
         Escaped::new(&shown),
         named.join(", ")
     );
-    let hint = match ids.len() {
-        1 => "name one of them".to_owned(),
-        _ => {
-            let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
-            format!(
-                "name one of them, or choose with {}",
-                sentence_list(options, "or")
-            )
-        }
+    let hint = if ids.len() == 1 {
+        "name one of them".to_owned()
+    } else {
+        let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
+        format!(
+            "name one of them, or choose with {}",
+            sentence_list(options, "or")
+        )
     };
     Err(Diagnostic::error(Code::Usage, message).hint(hint))
 }

@@ -77,11 +77,34 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
         finding = finding.maybe_hint(ClassDefinition::similar_key(&key.value).map(did_you_mean));
         findings.push(finding);
     }
+    check_own_uses(class, findings);
     for property in &class.properties {
         check_property_usage(property, findings);
         check_contract(property, findings);
         check_default(property, findings);
     }
+}
+
+/// Reports a class that is needed before it is loaded: the deployment engine looks up what a class imports, and its
+/// meta classes, while it loads the class. An import with the full name of the class itself is skipped.
+fn check_own_uses(class: &ClassDefinition, findings: &mut Vec<Diagnostic>) {
+    let name = &class.name.value;
+    let metas = class.described_by.iter().flat_map(|it| &it.metas);
+    let own_meta = metas.into_iter().find(|meta| meta.value == *name);
+    let own_import = class.imports.contains(name);
+    let own_import = own_import.then(|| class.uses.iter().find(|used| used.value == *name));
+    let written_short = own_import.flatten().filter(|used| {
+        let span = used.location.span();
+        let written = used.location.source().text().get(span.start..span.end);
+        written.is_none_or(|written| written.trim_matches(['"', '\'']) != name.as_str())
+    });
+    let (location, problem) = match (own_meta, written_short) {
+        (Some(meta), _) => (&meta.location, "is its own meta class"),
+        (None, Some(import)) => (&import.location, "imports itself"),
+        (None, None) => return,
+    };
+    let message = format!("`{name}` {problem}, so it cannot be loaded");
+    findings.push(Diagnostic::error(Code::ClassCycle, message).at(location.clone()));
 }
 
 /// The classes that files define instead of the listed ones.

@@ -582,3 +582,36 @@ fn namespaces_that_the_engine_does_not_load() {
         assert_eq!(found.is_empty(), is_loaded, "{namespaces}: {found:?}");
     }
 }
+
+#[test]
+fn a_class_that_needs_itself_cannot_be_loaded() {
+    let found = |body: &str| {
+        let text = format!("Namespaces: {{=: org.acme}}\nName: Web\nUsage: Meta\n{body}\n");
+        let options = ReadOptions::default();
+        let read = pkgres_manifest::read_class_file("Web.yaml", text.as_bytes(), &[], &options);
+        let (classes, _) = read.into_result().expect("the class is right");
+        let findings = pkgres_checks::check_classes(&classes);
+        let messages = findings.into_iter().map(|finding| finding.message);
+        messages.collect::<Vec<String>>()
+    };
+    let import = "`org.acme.Web` imports itself, so it cannot be loaded";
+    let meta = "`org.acme.Web` is its own meta class, so it cannot be loaded";
+    for (body, expected) in [
+        ("Import: Web", import),
+        ("Import: [Db, ':Web']", import),
+        ("Meta: Web", meta),
+        ("Properties: {port: {Contract: $, Meta: [Web]}}", meta),
+        ("Methods: {run: {Meta: {Web: {}}}}", meta),
+    ] {
+        assert_eq!(found(body), [expected], "{body}");
+    }
+    // The engine skips an import of the name that the class has.
+    for body in [
+        "Import: org.acme.Web",
+        "Import: ['org.acme.Web']",
+        "Import: Db",
+        "Meta: Db",
+    ] {
+        assert_eq!(found(body), Vec::<String>::new(), "{body}");
+    }
+}

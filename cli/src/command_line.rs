@@ -1,12 +1,13 @@
 //! Parses the command line into arguments and a context, with settings as defaults.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
-use pkgres_settings::{DECLARED, Kind};
+use pkgres_settings::{DECLARED, Declared, Kind, SettingValue};
 
 use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar};
 use crate::context::Context;
@@ -241,7 +242,7 @@ fn check_required_version(settings: &Settings) -> Result<()> {
         return Ok(());
     };
     let file = &required.origin;
-    let spec = Spec::parse(&required.value)
+    let spec = Spec::parse(&required.value.to_string())
         .map_err(|error| Failure::usage(format!("{file}: required-version: {error}")))?;
     let version = env!("CARGO_PKG_VERSION");
     if Version::parse(version).is_ok_and(|version| spec.matches(&version)) {
@@ -284,13 +285,27 @@ fn argument_id(key: &str) -> String {
     key.replace('-', "_")
 }
 
-/// The settings that the command line sets.
-fn explicit_settings(matches: &ArgMatches) -> Vec<&'static str> {
-    DECLARED
-        .iter()
-        .map(|setting| setting.key)
-        .filter(|key| is_explicit(matches, &argument_id(key)))
-        .collect()
+/// The settings that the command line sets, with their values.
+fn explicit_settings(matches: &ArgMatches) -> Vec<(&'static str, SettingValue)> {
+    let explicit = |setting: &&Declared| is_explicit(matches, &argument_id(setting.key));
+    let value = |setting: &'static Declared| {
+        let raw = matches
+            .try_get_raw(&argument_id(setting.key))
+            .ok()
+            .flatten();
+        let mut texts = raw.into_iter().flatten().map(|text| text.to_string_lossy());
+        let value = match setting.kind {
+            Kind::Flag => SettingValue::Flag(true),
+            Kind::List => SettingValue::List(texts.map(Cow::into_owned).collect()),
+            kind => {
+                let text = texts.next_back().unwrap_or_default().into_owned();
+                // The grammar accepts what the parser of the argument accepts.
+                SettingValue::parse(kind, &text).unwrap_or(SettingValue::Text(text))
+            }
+        };
+        (setting.key, value)
+    };
+    DECLARED.iter().filter(explicit).map(value).collect()
 }
 
 /// A grammar in which settings are the defaults of the arguments of a command.
@@ -301,7 +316,7 @@ fn with_defaults(mut command: Command, path: &[String], settings: &Settings) -> 
     for setting in settings.flag_defaults() {
         // An explicit core library overrides the setting that there is none.
         let is_overridden = names_core && setting.declared.key == "no-core-library";
-        let is_unset = setting.declared.kind == Kind::Flag && setting.value == "false";
+        let is_unset = setting.value == SettingValue::Flag(false);
         if is_overridden || is_unset {
             continue;
         }
@@ -310,7 +325,7 @@ fn with_defaults(mut command: Command, path: &[String], settings: &Settings) -> 
             .get_arguments()
             .any(|argument| argument.get_id() == &id)
         {
-            let default = OsString::from(&setting.value);
+            let default = OsString::from(setting.value.to_string());
             command = command.mut_arg(&id, |argument| argument.default_value(default));
         }
     }

@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use pkgres_manifest::RegistryName;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::most_similar;
 use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange, why_not_proxy};
+use pkgres_settings::{DECLARED, VARIABLES};
 
 /// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
@@ -54,6 +56,62 @@ pub(crate) fn require_proxies() -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+/// The prefix of the variables of pkgres.
+const PREFIX: &str = "PKGRES_";
+
+/// The prefixes of the variables that end with the name of a registry.
+const REGISTRY_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, AUTH_URL_VARIABLE, CLIENT_ID_VARIABLE];
+
+/// Warnings about the variables that are set and look like misspelt ones of pkgres. Other programs, such as actions of CI
+/// systems, use the prefix as well: a name that is similar to none is theirs.
+pub(crate) fn misspelt_variables() -> Vec<Diagnostic> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.sort_unstable();
+    let warning = |name: String| {
+        let meant = meant_variable(&name)?;
+        let shown = Escaped::shortened(&name);
+        let message = format!("{shown} is set, but pkgres has no such variable");
+        let warning = Diagnostic::warning(Code::Usage, message);
+        Some(warning.hint(format!("did you mean {}?", Escaped::new(&meant))))
+    };
+    names.into_iter().filter_map(warning).collect()
+}
+
+/// The variable that is probably meant by one that does not exist.
+fn meant_variable(name: &str) -> Option<String> {
+    let rest = name.strip_prefix(PREFIX)?;
+    let settings = DECLARED.iter().filter_map(|setting| setting.variable);
+    let others = VARIABLES.iter().flat_map(|(names, _)| names.split(", "));
+    let is_of_registries = |name: &&str| {
+        let prefix = name.strip_suffix("NAME");
+        prefix.is_some_and(|prefix| REGISTRY_VARIABLES.contains(&prefix))
+    };
+    let known: Vec<&str> = settings
+        .chain(others.filter(|name| !is_of_registries(name)))
+        .filter_map(|known| known.strip_prefix(PREFIX))
+        .collect();
+    let is_of_registry = |prefix: &&str| name.len() > prefix.len() && name.starts_with(*prefix);
+    if known.contains(&rest) || REGISTRY_VARIABLES.iter().any(is_of_registry) {
+        return None;
+    }
+    if let Some(similar) = most_similar(rest, known.iter().copied()) {
+        return Some(format!("{PREFIX}{similar}"));
+    }
+    REGISTRY_VARIABLES.iter().find_map(|prefix| {
+        let prefix = prefix.trim_end_matches('_');
+        if name == prefix {
+            return Some(format!("{prefix}_NAME"));
+        }
+        // As many words as the prefix has, and the name of the registry.
+        let words = prefix.matches('_').count();
+        let (end, _) = name.match_indices('_').nth(words)?;
+        let (start, registry) = name.split_at(end);
+        let is_similar = most_similar(&start[PREFIX.len()..], [&prefix[PREFIX.len()..]]).is_some();
+        is_similar.then(|| format!("{prefix}{registry}"))
+    })
 }
 
 /// The folder of cached data; `PKGRES_CACHE` names it.
@@ -117,7 +175,7 @@ pub(crate) fn reject_shared_variables<'names>(
 ) -> Result<(), Diagnostic> {
     let mut owners: BTreeMap<String, &RegistryName> = BTreeMap::new();
     for name in names {
-        for prefix in [TOKEN_VARIABLE, AUTH_URL_VARIABLE, CLIENT_ID_VARIABLE] {
+        for prefix in REGISTRY_VARIABLES {
             let shared = variable_of(prefix, name);
             if variable(&shared).is_none() {
                 continue;
@@ -182,4 +240,33 @@ pub(crate) fn credential_sources(name: &RegistryName) -> Result<CredentialSource
         Some(home.join(".netrc"))
     });
     Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_variables_have_the_name_that_is_meant() {
+        let check = |name: &str, meant: Option<&str>| {
+            let found = meant_variable(&format!("{PREFIX}{name}"));
+            let meant = meant.map(|meant| format!("{PREFIX}{meant}"));
+            assert_eq!(found, meant, "{name}");
+        };
+        check("LOKED", Some("LOCKED"));
+        check("REGISTRIES", Some("REGISTRY"));
+        check("NOCACHE", Some("NO_CACHE"));
+        check("locked", Some("LOCKED"));
+        check("TOKN_MAIN", Some("TOKEN_MAIN"));
+        check("AUTH_ULR_HUB_2", Some("AUTH_URL_HUB_2"));
+        check("TOKEN", Some("TOKEN_NAME"));
+        for known in ["LOCKED", "DATABASE", "TOKEN_MAIN"] {
+            check(known, None);
+        }
+        // Those of other programs.
+        for other in ["VERSION", "SHARED", "REQUIRE_SERVICES", ""] {
+            check(other, None);
+        }
+        assert_eq!(meant_variable("LOCKED"), None);
+    }
 }

@@ -79,9 +79,13 @@ fn run(command_line: CommandLine) -> Exit {
     let exit = match command_line.with_settings() {
         Ok((arguments, context, _locks)) => {
             output = Output::new(&arguments);
+            output.findings(&environment::misspelt_variables());
             commands::run(&arguments, &context, &mut output)
         }
-        Err(failure) => commands::fail(&failure, &mut output),
+        Err(failure) => {
+            output.findings(&environment::misspelt_variables());
+            commands::fail(&failure, &mut output)
+        }
     };
     debug_assert!(
         exit == Exit::Interrupted || exit::exit_codes_of(&command).any(|(code, _)| code == exit),

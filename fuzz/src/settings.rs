@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use pkgres_formats::ALL;
-use pkgres_settings::{DECLARED, Files, Kind, Overrides, SETTINGS_FILE, SettingsFile};
+use pkgres_settings::{
+    DECLARED, Files, Kind, Overrides, SETTINGS_FILE, SettingValue, SettingsFile,
+};
 
 use crate::property::{are_safe, is_safe_line};
 use crate::seeds::{files, texts};
@@ -66,13 +68,15 @@ fn settings(input: &[u8]) {
             assert!(declared.files == Files::Both || declared.files == kind);
             let value = file.value(key);
             match declared.kind {
-                Kind::Flag => assert!(matches!(value.as_deref(), Some("true" | "false"))),
-                Kind::Number => {
-                    let number = value.expect("it has a text").parse::<i64>();
-                    assert!(number.is_ok());
+                Kind::Flag => assert!(matches!(value, Some(SettingValue::Flag(_)))),
+                Kind::Number => assert!(matches!(value, Some(SettingValue::Number(_)))),
+                Kind::Choice(_) | Kind::Text => {
+                    assert!(matches!(value, Some(SettingValue::Text(_))));
                 }
-                Kind::Choice(_) | Kind::Text => assert!(value.is_some()),
                 Kind::List | Kind::Table => {}
+            }
+            if let Some(value) = value {
+                is_safe_line(&value.to_toml());
             }
         }
         if let Err(finding) = file.provided_files() {

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 
 use crate::declared::{DECLARED, Files, Kind, declared};
 use crate::registries::{REGISTRY_KEYS, Registries};
+use crate::value::SettingValue;
 
 /// The name of the settings file of a project.
 pub const SETTINGS_FILE: &str = "pkgres.toml";
@@ -80,9 +81,9 @@ impl SettingsFile {
         })
     }
 
-    /// The value of a setting as text, if the file sets it and it is not a table.
-    pub fn value(&self, key: &str) -> Option<String> {
-        as_text(self.table.get(key)?)
+    /// The value of a setting, if the file sets it and it is not a table of its own.
+    pub fn value(&self, key: &str) -> Option<SettingValue> {
+        SettingValue::from_toml(self.table.get(key)?)
     }
 
     /// The files that `provide` names.
@@ -126,29 +127,6 @@ fn span_of(text: &str, key: &str) -> Option<Span> {
         start: span.start,
         end: span.end,
     })
-}
-
-/// A value of a settings file as text; `None` for tables.
-fn as_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Boolean(flag) => Some(flag.to_string()),
-        Value::Array(items) => {
-            let texts: Option<Vec<String>> = items.iter().map(as_text).collect();
-            texts.map(|texts| texts.join(","))
-        }
-        // Registry tables, as `--registry` would name them.
-        Value::Table(tables) => {
-            let location_of = |(name, table): (&String, &Value)| {
-                let location = table.get("location")?.as_str()?;
-                Some(format!("{name}={location}"))
-            };
-            let texts: Option<Vec<String>> = tables.iter().map(location_of).collect();
-            texts.map(|texts| texts.join(","))
-        }
-        _ => None,
-    }
 }
 
 /// Where a key belongs that stands at the top of a settings file, if it is one of a table.
@@ -226,14 +204,21 @@ fn check_table(table: &Table, files: Files) -> Option<WrongSetting> {
         }
         let (is_valid, expected) = match setting.kind {
             Kind::Flag => (value.is_bool(), "`true` or `false`"),
-            Kind::Number => (value.is_integer(), "a whole number"),
+            Kind::Number => (
+                value.as_integer().is_some_and(|number| number >= 0),
+                "a whole number",
+            ),
             Kind::Choice(_) | Kind::Text => (value.is_str(), "text"),
             // Registries have two forms; their own parser checks them.
             Kind::List => (true, ""),
             Kind::Table => (value.is_table(), "a table"),
         };
         if !is_valid {
-            let message = format!("`{key}` must be {expected}, not {}", value.type_str());
+            let found = match value {
+                Value::Integer(number) => number.to_string(),
+                other => other.type_str().to_owned(),
+            };
+            let message = format!("`{key}` must be {expected}, not {found}");
             return Some(WrongSetting {
                 key: key.clone(),
                 message,

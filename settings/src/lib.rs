@@ -7,8 +7,10 @@ mod declared;
 mod file;
 mod overrides;
 mod registries;
+mod value;
 
 pub use declared::{DECLARED, Declared, Files, Kind, VARIABLES, declared};
 pub use file::{MAX_SETTINGS_BYTES, SETTINGS_FILE, SettingsFile};
 pub use overrides::Overrides;
 pub use registries::{Registries, RegistryTable};
+pub use value::SettingValue;

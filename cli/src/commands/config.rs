@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, without_credentials};
 use pkgres_manifest::{did_you_mean, most_similar};
-use pkgres_settings::{DECLARED, Declared, Files, Kind, SETTINGS_FILE, declared};
+use pkgres_settings::{DECLARED, Declared, Files, SETTINGS_FILE, declared};
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
@@ -64,7 +64,8 @@ fn get(key: &str, context: &Context, output: &mut Output) -> Result<Exit> {
         document["schema_version"] = json!(1);
         output.json(&document);
     } else {
-        output.data(&format!("{}\n", without_credentials(&effective.value)));
+        let text = effective.value.without_credentials().to_string();
+        output.data(&if text.is_empty() { text } else { text + "\n" });
     }
     Ok(Exit::Done)
 }
@@ -216,7 +217,7 @@ fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
         return Exit::Done;
     }
     for effective in &settings.values {
-        let value = value(effective);
+        let value = effective.value.without_credentials().to_toml();
         let key = effective.declared.key;
         let line = match &effective.origin {
             origin if show_origin => format!("{key} = {value} ({origin})\n"),
@@ -241,25 +242,6 @@ fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
     Exit::Done
 }
 
-/// A value as a settings file has it.
-fn value(effective: &Effective) -> String {
-    let text = without_credentials(&effective.value).into_owned();
-    match (effective.declared.kind, &effective.origin) {
-        (_, Origin::Flag(_)) => "set on the command line".to_owned(),
-        // A default can be a description instead of a value.
-        (Kind::Flag | Kind::Number, _) | (Kind::List, Origin::Default) => text,
-        (Kind::List, _) => {
-            let items: Vec<String> = text
-                .split(',')
-                .map(|item| format!("{:?}", item.trim()))
-                .collect();
-            format!("[{}]", items.join(", "))
-        }
-        (_, Origin::Default) if effective.declared.key == "cache" => text,
-        _ => format!("{text:?}"),
-    }
-}
-
 fn to_json(effective: &Effective) -> Value {
     let origin = match &effective.origin {
         Origin::Flag(_) => "flag",
@@ -269,7 +251,7 @@ fn to_json(effective: &Effective) -> Value {
     };
     json!({
         "key": effective.declared.key,
-        "value": without_credentials(&effective.value),
+        "value": effective.value.without_credentials(),
         "origin": origin,
         "from": effective.origin.to_string(),
     })

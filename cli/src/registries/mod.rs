@@ -227,7 +227,7 @@ impl RegistryOptions {
                 allow_http: args.allow_http,
                 ca_files: args.ca_files.clone(),
                 without_state: settings.is_set("no-state"),
-                limits: network_limits(settings)?,
+                limits: network_limits(settings),
             };
         }
         Ok(options)
@@ -442,7 +442,7 @@ fn require_certificate(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The limits of what a registry may cost a run.
-fn network_limits(settings: &Settings) -> Result<NetworkLimits> {
+fn network_limits(settings: &Settings) -> NetworkLimits {
     let mut limits = NetworkLimits::default();
     for key in [
         "max-download",
@@ -450,14 +450,11 @@ fn network_limits(settings: &Settings) -> Result<NetworkLimits> {
         "network-min-rate",
         "network-timeout",
     ] {
-        let value = settings.get(key).map_or("", |effective| &effective.value);
-        let limit = value.parse().map_err(|_| {
-            let from = settings.from(key);
-            Failure::usage(format!("{key}: a whole number is expected{from}"))
-        })?;
-        set_limit(&mut limits, key, limit);
+        if let Some(limit) = settings.number(key) {
+            set_limit(&mut limits, key, limit);
+        }
     }
-    Ok(limits)
+    limits
 }
 
 /// Sets the limit of a setting. 0 is no limit, or any rate.
@@ -476,7 +473,9 @@ fn set_limit(limits: &mut NetworkLimits, key: &str, limit: u64) {
 /// decides what is resolved.
 fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
     match settings.get("cache") {
-        Some(cache) if matches!(cache.origin, Origin::File(_)) => Some(PathBuf::from(&cache.value)),
+        Some(cache) if matches!(cache.origin, Origin::File(_)) => {
+            Some(PathBuf::from(cache.value.to_string()))
+        }
         _ => cache_folder(),
     }
 }

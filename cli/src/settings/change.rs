@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, Spec};
-use pkgres_settings::{Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingsFile};
+use pkgres_settings::{Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingValue, SettingsFile};
 use toml_edit::{Array, DocumentMut, Item, value};
 
-use super::layers::check;
+use super::layers::value_of;
 use crate::failure::{Failure, Result};
 
 /// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.
@@ -150,21 +150,19 @@ fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
         let message = format!("`{key}` is a table: edit {}", Escaped::new(&shown));
         return Err(Failure::usage(message));
     }
-    if setting.kind == Kind::List {
-        let items: Array = values.iter().map(String::as_str).collect();
-        return Ok(value(items));
-    }
-    let [text] = values else {
-        return Err(Failure::usage(format!("`{key}` has one value")));
+    let parsed = match (setting.kind, values) {
+        (Kind::List, _) => SettingValue::List(values.to_vec()),
+        (_, [text]) => value_of(setting, text, None)?,
+        _ => return Err(Failure::usage(format!("`{key}` has one value"))),
     };
-    check(setting, text, None)?;
-    Ok(match setting.kind {
-        Kind::Flag => value(text == "true"),
-        Kind::Number => value(
-            text.parse::<i64>()
+    Ok(match parsed {
+        SettingValue::Flag(flag) => value(flag),
+        SettingValue::Number(number) => value(
+            i64::try_from(number)
                 .map_err(|_| Failure::usage(format!("`{key}` is at most {}", i64::MAX)))?,
         ),
-        _ => value(text.as_str()),
+        SettingValue::Text(text) => value(text),
+        SettingValue::List(items) => value(items.into_iter().collect::<Array>()),
     })
 }
 

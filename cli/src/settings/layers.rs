@@ -9,11 +9,16 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{did_you_mean, most_similar};
-use pkgres_settings::{DECLARED, Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingsFile};
+use pkgres_settings::{
+    DECLARED, Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingValue, SettingsFile,
+};
 
 use super::nearest_settings;
-use crate::environment::{settings_file, variable};
+use crate::environment::{cache_folder, settings_file, variable};
 use crate::failure::{Failure, Result};
+
+/// The setting that names the folder of cached data.
+const CACHE: &str = "cache";
 
 /// The source of the value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +52,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone)]
 pub(crate) struct Effective {
     pub(crate) declared: &'static Declared,
-    pub(crate) value: String,
+    pub(crate) value: SettingValue,
     pub(crate) origin: Origin,
 }
 
@@ -65,12 +70,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the environment and the settings files. `flags` are the settings that the command line sets. The user's
-    /// file may be missing if it is not named, or about to be `written`.
+    /// Reads the environment and the settings files. `flags` are the settings that the command line sets, with their values.
+    /// The user's file may be missing if it is not named, or about to be `written`.
     pub(crate) fn read(
         project_folder: &Path,
         user_file: Option<&Path>,
-        flags: &[&'static str],
+        flags: &[(&'static str, SettingValue)],
         is_written: bool,
     ) -> Result<Self> {
         let project = nearest_settings(project_folder)?;
@@ -82,20 +87,18 @@ impl Settings {
             if setting.kind == Kind::Table {
                 continue;
             }
-            let (value, origin) = if flags.contains(&setting.key) {
-                (String::new(), Origin::Flag(setting.key))
+            let flag = flags.iter().find(|(key, _)| *key == setting.key);
+            let (value, origin) = if let Some((key, value)) = flag {
+                (value.clone(), Origin::Flag(key))
             } else if let Some((name, value)) = variable_value(setting)? {
                 (value, Origin::Variable(name))
-            } else if let Some(value) = project.value(setting.key) {
+            } else if let Some(value) = file_value(&project, setting)? {
                 (value, Origin::File(project.path.clone()))
-            } else if let Some(value) = user.value(setting.key) {
+            } else if let Some(value) = file_value(&user, setting)? {
                 (value, Origin::File(user.path.clone()))
             } else {
-                (setting.default.to_owned(), Origin::Default)
+                (default_value(setting), Origin::Default)
             };
-            if !matches!(origin, Origin::Flag(_) | Origin::Default) {
-                check(setting, &value, Some(&origin))?;
-            }
             values.push(Effective {
                 declared: setting,
                 value,
@@ -127,8 +130,16 @@ impl Settings {
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some_and(|effective| {
             let is_given = matches!(effective.origin, Origin::Variable(_) | Origin::File(_));
-            is_given && effective.value == "true"
+            is_given && effective.value == SettingValue::Flag(true)
         })
+    }
+
+    /// The value of a setting that is a number.
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        match self.get(key)?.value {
+            SettingValue::Number(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// The settings from variables and files that are the default of a flag.
@@ -139,62 +150,67 @@ impl Settings {
     }
 }
 
-fn variable_value(setting: &Declared) -> Result<Option<(&'static str, String)>> {
+/// The value of a setting in its variable, if that is set.
+fn variable_value(setting: &Declared) -> Result<Option<(&'static str, SettingValue)>> {
     let Some(name) = setting.variable else {
         return Ok(None);
     };
-    match variable(name) {
-        None => Ok(None),
-        // A path need not be UTF-8.
-        Some(value) if setting.key == "cache" => {
-            Ok(Some((name, value.to_string_lossy().into_owned())))
-        }
-        Some(value) => match value.into_string() {
-            Ok(value) => Ok(Some((name, normalized(setting, value)))),
-            Err(_) => Err(Failure::usage(format!("{name} is not UTF-8"))),
-        },
-    }
-}
-
-/// The value of a variable, spelled as in a settings file.
-fn normalized(setting: &Declared, value: String) -> String {
-    match (setting.kind, value.to_ascii_lowercase().as_str()) {
-        (Kind::Flag, "1" | "yes" | "on" | "true") => "true".to_owned(),
-        (Kind::Flag, "0" | "no" | "off" | "false") => "false".to_owned(),
-        _ => value,
-    }
-}
-
-/// Checks the value of a setting; an error names its origin.
-pub(super) fn check(setting: &Declared, value: &str, origin: Option<&Origin>) -> Result<()> {
-    let shown = Escaped::shortened(value);
-    let (is_valid, expected) = match setting.kind {
-        Kind::Flag => (
-            matches!(value, "true" | "false"),
-            "`true` or `false` is expected".to_owned(),
-        ),
-        Kind::Number => (
-            value.parse::<u64>().is_ok(),
-            "a whole number is expected".to_owned(),
-        ),
-        Kind::Choice(words) => (
-            words.contains(&value),
-            format!("`{}` is expected", words.join("`, `")),
-        ),
-        Kind::Text | Kind::List | Kind::Table => (true, String::new()),
+    let Some(value) = variable(name) else {
+        return Ok(None);
     };
-    if is_valid {
-        return Ok(());
+    let text = match value.into_string() {
+        Ok(text) => text,
+        // A path need not be UTF-8.
+        Err(path) if setting.key == CACHE => path.to_string_lossy().into_owned(),
+        Err(_) => return Err(Failure::usage(format!("{name} is not UTF-8"))),
+    };
+    let value = SettingValue::from_variable(setting.kind, &text)
+        .map_err(|expected| invalid(setting, &text, &expected, Some(&Origin::Variable(name))))?;
+    Ok(Some((name, value)))
+}
+
+/// The value of a setting in a settings file, if it is there.
+fn file_value(file: &SettingsFile, setting: &Declared) -> Result<Option<SettingValue>> {
+    match file.value(setting.key) {
+        Some(SettingValue::Text(text)) => {
+            let origin = Origin::File(file.path.clone());
+            value_of(setting, &text, Some(&origin)).map(Some)
+        }
+        other => Ok(other),
     }
+}
+
+/// The default of a setting.
+fn default_value(setting: &Declared) -> SettingValue {
+    if setting.key == CACHE {
+        let folder = cache_folder().unwrap_or_default();
+        return SettingValue::Text(folder.to_string_lossy().into_owned());
+    }
+    SettingValue::default_of(setting)
+}
+
+/// The value of a setting that is written as text; an error names its origin.
+pub(super) fn value_of(
+    setting: &Declared,
+    text: &str,
+    origin: Option<&Origin>,
+) -> Result<SettingValue> {
+    SettingValue::parse(setting.kind, text)
+        .map_err(|expected| invalid(setting, text, &expected, origin))
+}
+
+/// The error of a text that is no value of a setting.
+fn invalid(setting: &Declared, text: &str, expected: &str, origin: Option<&Origin>) -> Failure {
     let from = origin.map_or_else(String::new, |origin| format!(" (from {origin})"));
+    let shown = Escaped::shortened(text);
     let message = format!("{}: `{shown}`: {expected}{from}", setting.key);
     let mut finding = Diagnostic::error(Code::Usage, message);
     if let Kind::Choice(words) = setting.kind
-        && let Some(similar) = most_similar(value, words.iter().copied())
+        && let Some(similar) = most_similar(text, words.iter().copied())
     {
         finding = finding.hint(did_you_mean(similar));
     }
-    Err(finding.into())
+    finding.into()
 }
 
 /// Whether a path is the device that is always empty, which names no settings.

@@ -19,6 +19,7 @@ mod resource_table;
 mod shortened_list;
 mod source_title;
 mod staleness;
+mod table;
 mod tree;
 mod update_effects;
 mod update_report;
@@ -46,6 +47,7 @@ pub(crate) use resolution::{
 };
 pub(crate) use resource_table::{LiveLine, cause_text, live_view};
 pub(crate) use staleness::{locked_mode, staleness, staleness_annotations, staleness_json};
+pub(crate) use table::table;
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
 };
@@ -53,25 +55,5 @@ pub(crate) use update_effects::{
     effects_json, not_compared, not_compared_json, place_json, update_effects,
 };
 pub(crate) use update_report::{held_back_json, moved_json, update_reasons};
-
-/// Rows with columns of equal width.
-pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
 
 pub(crate) use pkgres_manifest::diagnostic::counted;

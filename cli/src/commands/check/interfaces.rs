@@ -16,7 +16,7 @@ use crate::args::ConformanceArgs;
 use crate::failure::{Failure, Result};
 use crate::machine_facts::facts_of_this_machine;
 use crate::output::Output;
-use crate::show::{aligned, counted};
+use crate::show::{counted, table};
 
 /// The check of the interfaces of all packages of a run.
 pub(super) struct InterfaceCheck {
@@ -213,15 +213,14 @@ impl InterfaceCheck {
     }
 
     /// A matrix of classes and platforms: how many of the functions of each interface a class has. Below each class are
-    /// the functions that it does not have everywhere.
-    pub(super) fn table(&self) -> String {
+    /// the functions that it does not have everywhere. It fits the `columns` of the terminal.
+    pub(super) fn table(&self, columns: Option<usize>) -> String {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut heading = vec![String::new()];
         heading.extend(
             self.columns()
                 .map(|name| Escaped::shortened(name).to_string()),
         );
-        rows.push(heading);
         for class in &self.classes {
             let mut row = vec![match &class.interface {
                 Some((interface, _)) => format!("{}: {interface}", class.class),
@@ -255,10 +254,10 @@ impl InterfaceCheck {
                 rows.push(row);
             }
         }
-        if rows.len() == 1 {
+        if rows.is_empty() {
             return String::new();
         }
-        aligned(&rows)
+        table(&heading, &rows, columns)
     }
 
     /// The classes, functions and platforms as JSON.

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream};
 use crate::prefixed_output::{PartMark, PartWriter, part_lines};
-use crate::show::aligned;
+use crate::show::table;
 
 /// A machine of a run.
 pub(super) struct Machine {
@@ -153,7 +153,7 @@ impl Machines {
         if output.is_json() {
             output.data(&format!("{}\n", self.document(&results)));
         } else {
-            output.data(&self.table(&results));
+            output.data(&self.table(&results, output.data_width()));
         }
         let exits = results.iter().map(|result| result.exit);
         Ok(exits.max().unwrap_or(Exit::Done))
@@ -215,7 +215,7 @@ impl Machines {
         Some((at, self.all.get(at)?))
     }
 
-    fn table(&self, results: &[MachineResult]) -> String {
+    fn table(&self, results: &[MachineResult], columns: Option<usize>) -> String {
         let heading = [
             "machine",
             "state",
@@ -224,13 +224,14 @@ impl Machines {
             "failed",
             "not looked at",
         ];
-        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        let heading = heading.map(str::to_owned);
+        let mut rows = Vec::with_capacity(results.len());
         for (machine, result) in self.all.iter().zip(results) {
             let mut row = vec![machine.name.clone(), result.state.clone()];
             row.extend(result.counts.map(|count| count.to_string()));
             rows.push(row);
         }
-        aligned(&rows)
+        table(&heading, &rows, columns)
     }
 
     fn document(&self, results: &[MachineResult]) -> Value {

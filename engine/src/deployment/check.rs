@@ -32,8 +32,8 @@ pub struct ResourceCheck<'package> {
     pub classes: Option<&'package BTreeMap<ClassName, ClassDefinition>>,
     /// Whether the package requires no other package, so its resources can only refer to each other.
     pub is_alone: bool,
-    /// Whether these are all resources of the package. If others cannot be read, only the mistakes of single resources
-    /// are reported: the others may be what these refer to.
+    /// Whether these are all resources of the package. If others cannot be read, references to resources that do not exist
+    /// are not reported: they may be to these.
     pub is_complete: bool,
 }
 
@@ -67,9 +67,7 @@ impl ResourceCheck<'_> {
             .chain(self.filled_in(&self.resources.for_package, limits))
             .map(|resource| resource.description.id.value)
             .collect();
-        let scopes = if !self.is_complete {
-            Vec::new()
-        } else if classes.is_empty() {
+        let scopes = if classes.is_empty() {
             vec![Vec::new()]
         } else {
             classes

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
-use pkgres_manifest::{ResourceDescription, ResourceId, did_you_mean, most_similar};
+use pkgres_manifest::{
+    ReceivedProperty, ResourceDescription, ResourceId, did_you_mean, most_similar,
+};
 
 use super::contradictions::contradictions;
 use super::{DeployedResource, Deployment};
@@ -84,11 +86,15 @@ impl Deployment {
             }
         }
         findings.splice(0..0, mistakes.findings());
-        if !findings.is_empty() {
-            return Err(findings);
-        }
+        // What is wrong with single resources does not hide what is wrong with the others together.
+        let is_built = |id: &ResourceId| {
+            read_by_id.contains_key(id)
+                || id.kind() == ResourceDescription::ALL && by_id.contains_key(id)
+        };
         for resource in &self.resources {
-            add_edges(resource, &mut builder);
+            if is_built(&resource.description.id.value) {
+                add_edges(resource, is_built, &mut builder);
+            }
         }
         if options.without_automatic_edges {
             builder.without_automatic_edges();
@@ -97,12 +103,15 @@ impl Deployment {
             builder.without_grouping();
         }
         let place_of = |id: &ResourceId| Some(&by_id.get(id)?.description.id.location);
-        let mut findings = contradictions(builder.nodes(), place_of);
+        findings.extend(contradictions(builder.nodes(), place_of));
         match builder.build() {
             Ok(graph) if findings.is_empty() => Ok(graph),
             Ok(_) => Err(findings),
             Err(errors) => {
-                findings.extend(errors.iter().map(|error| located(error, &by_id)));
+                // A member that is wrong is reported already.
+                let is_new = |error: &&GraphError| !matches!(error, GraphError::Unknown { unknown, .. } if by_id.contains_key(unknown));
+                let errors = errors.iter().filter(is_new);
+                findings.extend(errors.map(|error| located(error, &by_id)));
                 Err(findings)
             }
         }
@@ -136,19 +145,26 @@ impl<'resources> Mistakes<'resources> {
     }
 }
 
-fn add_edges(resource: &DeployedResource, builder: &mut GraphBuilder) {
+/// Adds the edges of a resource to others that are built.
+fn add_edges(
+    resource: &DeployedResource,
+    is_built: impl Fn(&ResourceId) -> bool,
+    builder: &mut GraphBuilder,
+) {
     let description = &resource.description;
     let id = &description.id.value;
-    for other in &description.after {
+    let is_known = |other: &&Located<ResourceId>| is_built(&other.value);
+    for other in description.after.iter().filter(is_known) {
         builder.order(other.value.clone(), id.clone());
     }
-    for other in &description.before {
+    for other in description.before.iter().filter(is_known) {
         builder.order(id.clone(), other.value.clone());
     }
-    for other in &description.notifies {
+    for other in description.notifies.iter().filter(is_known) {
         builder.notify(id.clone(), other.value.clone());
     }
-    for received in &description.receives {
+    let is_sent = |received: &&ReceivedProperty| is_built(&received.sender.value);
+    for received in description.receives.iter().filter(is_sent) {
         let receipt = Receipt {
             property: received.property.value.clone(),
             from: received.sender.value.clone(),

@@ -307,6 +307,17 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:18: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
         ],
     );
+    // Single resources that are wrong do not hide what is wrong with the others together.
+    check(
+        "Package: [{fil: /x}, {file: /a, after: [file:/b]}, {file: /b, after: [file:/a, file:/c, file:/y]}, {file: /c, mode: 9, before: [file:/a]}]",
+        None,
+        &[
+            "Web/r.yaml:1:17: error[PK0105]: there is no kind of resource `fil`; hint: did you mean `file`?",
+            "Web/r.yaml:1:117: error[PK0105]: `mode` must be three or four octal digits, not `9`; hint: write it as in 0644",
+            "Web/r.yaml:1:89: error[PK0105]: `file:/b` refers to `file:/y`, which does not exist; hint: did you mean `file:/a`?",
+            "Web/r.yaml:1:29: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:59]",
+        ],
+    );
     check(
         "Package: [{file: /a, receives: {mode: {file:/b: x}}}, {file: /b}]",
         None,

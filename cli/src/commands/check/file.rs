@@ -10,7 +10,7 @@ use pkgres_manifest::{
     read_validation_file,
 };
 
-use super::resources::check_resources_file;
+use crate::commands::deployment::check_resources_file;
 use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
 

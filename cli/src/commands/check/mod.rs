@@ -3,7 +3,6 @@
 mod file;
 mod interfaces;
 mod known_releases;
-mod resources;
 mod targets;
 
 use std::path::Path;
@@ -24,8 +23,8 @@ use serde_json::json;
 use self::file::check_file;
 use self::interfaces::InterfaceCheck;
 use self::known_releases::{CheckedPlace, KnownReleases, NoReleases};
-use self::resources::{check_readable_resources, check_resources_of};
 use self::targets::{Target, targets};
+use super::deployment::{check_readable_folder, check_readable_resources, check_resources_of};
 use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
 use crate::bound_release::BoundRelease;
@@ -94,7 +93,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         output.json(&document);
     } else {
         if let Some(conformance) = conformance {
-            output.data(&conformance.table());
+            output.data(&conformance.table(output.data_width()));
         }
         output.findings(&findings);
         output.note(&format!(
@@ -342,15 +341,7 @@ impl<'run> Checker<'run> {
                 let classes = Package::readable_classes(&manifest, options, |path| {
                     read_file_below(folder, Path::new(path.as_str()), limit).ok()
                 });
-                let limit = options.limits.manifest_bytes;
-                let readable = Package::readable_resources(&manifest, options, |path| {
-                    read_file_below(folder, Path::new(path.as_str()), limit).ok()
-                });
-                let resources = readable.zip(PackageFolder::open(folder, options).ok());
-                let resources = resources.map(|(readable, folder)| {
-                    let files = folder.files().iter().map(|file| file.path.clone());
-                    check_readable_resources(&manifest, &readable, files, options)
-                });
+                let resources = check_readable_folder(folder, &manifest, options);
                 (manifest, classes, resources)
             }
             Target::Archive(file) => {
@@ -366,7 +357,7 @@ impl<'run> Checker<'run> {
                     Package::readable_classes(&manifest, options, |path| archive.read(path));
                 let readable =
                     Package::readable_resources(&manifest, options, |path| archive.read(path));
-                let resources = readable.map(|readable| {
+                let resources = readable.map_or_else(Vec::new, |readable| {
                     let files = archive.files().map(|file| file.path.clone());
                     check_readable_resources(&manifest, &readable, files, options)
                 });
@@ -377,7 +368,7 @@ impl<'run> Checker<'run> {
         let findings = check_manifest(&manifest);
         self.findings.extend(findings);
         self.findings.extend(check_classes(&classes));
-        self.findings.extend(resources.into_iter().flatten());
+        self.findings.extend(resources);
     }
 
     /// Collects the findings and errors of registries.

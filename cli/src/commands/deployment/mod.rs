@@ -15,10 +15,13 @@ mod prepared;
 mod probe_tree;
 mod release_files;
 mod report;
+mod resource_checks;
 mod state;
 mod validations;
 
 pub(super) use apply::apply;
 pub(super) use call::call;
-pub(super) use collections_kind::with_unread_collections;
 pub(super) use plan::plan;
+pub(super) use resource_checks::{
+    check_readable_folder, check_readable_resources, check_resources_file, check_resources_of,
+};

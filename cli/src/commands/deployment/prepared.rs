@@ -14,6 +14,7 @@ use pkgres_manifest::ResourceId;
 use super::collections_kind::{CollectionSource, with_collections};
 use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
+use super::resource_checks::with_mistakes_of_resources;
 use super::state::Gone;
 use super::validations::Validations;
 use crate::args::DeploymentArgs;
@@ -26,6 +27,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
+use crate::read_manifest::folder_of;
 use crate::show::counted;
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -181,7 +183,10 @@ pub(super) fn locked_releases(
     context: &Context,
     output: &mut Output,
 ) -> Result<(Project, BoundRelease)> {
-    let project = Project::open(manifest, context)?;
+    let project = Project::open(manifest, context).map_err(|failure| {
+        let folder = folder_of(manifest);
+        with_mistakes_of_resources(failure, &folder, &context.read_options)
+    })?;
     let package = Arc::clone(project.class_package()?);
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));

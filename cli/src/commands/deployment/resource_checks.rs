@@ -1,16 +1,20 @@
 //! The check of resources, as far as it needs no machine.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_engine::{Kinds, PackageFiles, ResourceCheck};
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_files::read_file_below;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     Package, PackageManifest, PackageName, PackagePath, PackageResources, ReadOptions,
     ReadableResources, Version,
 };
+use pkgres_registry_client::PackageFolder;
 
-use crate::commands::deployment::with_unread_collections;
+use super::collections_kind::with_unread_collections;
+use crate::failure::Failure;
 
 /// The files that a package has; what is in them does not matter.
 struct ListedFiles(BTreeSet<PackagePath>);
@@ -40,7 +44,7 @@ fn kinds() -> Kinds {
 }
 
 /// Checks the resources of a package with these files.
-pub(super) fn check_resources_of(
+pub(in crate::commands) fn check_resources_of(
     package: &Package,
     files: impl Iterator<Item = PackagePath>,
     options: &ReadOptions,
@@ -59,8 +63,45 @@ pub(super) fn check_resources_of(
     check.findings(&kinds(), &options.limits)
 }
 
+/// Checks the resources that can be read of a package folder that cannot be read as a whole.
+pub(in crate::commands) fn check_readable_folder(
+    folder: &Path,
+    manifest: &PackageManifest,
+    options: &ReadOptions,
+) -> Vec<Diagnostic> {
+    let limit = options.limits.manifest_bytes;
+    let readable = Package::readable_resources(manifest, options, |path| {
+        read_file_below(folder, Path::new(path.as_str()), limit).ok()
+    });
+    let (Some(readable), Ok(folder)) = (readable, PackageFolder::open(folder, options)) else {
+        return Vec::new();
+    };
+    let files = folder.files().iter().map(|file| file.path.clone());
+    check_readable_resources(manifest, &readable, files, options)
+}
+
+/// Adds what else is wrong with the resources of a package folder to the failure of reading it, as far as they can be read.
+pub(super) fn with_mistakes_of_resources(
+    mut failure: Failure,
+    folder: &Path,
+    options: &ReadOptions,
+) -> Failure {
+    let is_about_resources = |finding: &Diagnostic| finding.code == Code::Resource;
+    if !failure.findings.iter().any(is_about_resources) {
+        return failure;
+    }
+    if let Ok(manifest) = PackageFolder::read_manifest(folder, options) {
+        for finding in check_readable_folder(folder, &manifest, options) {
+            if finding.is_error() && !failure.findings.contains(&finding) {
+                failure.findings.push(finding);
+            }
+        }
+    }
+    failure
+}
+
 /// Checks the resources that can be read of a package with these files that cannot be read as a whole.
-pub(super) fn check_readable_resources(
+pub(in crate::commands) fn check_readable_resources(
     manifest: &PackageManifest,
     readable: &ReadableResources,
     files: impl Iterator<Item = PackagePath>,
@@ -82,7 +123,7 @@ fn release_of(manifest: &PackageManifest) -> (PackageName, Version) {
 }
 
 /// Checks a resources file, of whose package nothing is known.
-pub(super) fn check_resources_file(
+pub(in crate::commands) fn check_resources_file(
     shown: &str,
     bytes: &[u8],
     options: &ReadOptions,

@@ -28,12 +28,13 @@ struct Run {
 
 impl Run {
     fn start(root: &Path, graph: Graph) -> Self {
+        Self::start_with(root, graph, RunOptions::default())
+    }
+
+    fn start_with(root: &Path, graph: Graph, run: RunOptions) -> Self {
         let machine = Arc::new(Machine::root_folder(root).expect("it is a folder"));
         let options = DriveOptions {
-            run: RunOptions {
-                watch: true,
-                ..RunOptions::default()
-            },
+            run: RunOptions { watch: true, ..run },
             ..DriveOptions::default()
         };
         let (control, controlled) = channel();
@@ -47,6 +48,7 @@ impl Run {
                     }
                     Step::Failed(id, error) => Step::Failed(id.clone(), error.clone()),
                     Step::Replaced(report) => Step::Replaced(report.clone()),
+                    Step::NotWatched(id, reason) => Step::NotWatched(id.clone(), reason.clone()),
                     _ => return,
                 };
                 // The test may have ended.
@@ -138,6 +140,33 @@ fn every_change_of_a_file_is_repaired() {
     }
     let ending = run.end();
     assert_eq!(ending.status, Status::Interrupted);
+}
+
+#[test]
+fn what_can_no_longer_be_watched_is_polled() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let folder = root.path().join("srv");
+    fs::create_dir(&folder).expect("the root is there");
+    let mut builder = GraphBuilder::new();
+    let file = File::new("/srv/page").with_content("page\n");
+    builder.add(id("file:page"), file, MetaParameters::default());
+    let graph = builder.build().expect("it has no cycle");
+    let options = RunOptions {
+        polling: Duration::from_millis(10),
+        ..RunOptions::default()
+    };
+    let run = Run::start_with(root.path(), graph, options);
+    run.converged();
+
+    // A link to itself leads nowhere, so that nothing below it can be watched.
+    fs::rename(&folder, root.path().join("old")).expect("it is there");
+    symlink("srv", &folder).expect("nothing is there");
+    run.wait(|step| matches!(step, Step::NotWatched(at, _) if *at == id("file:page")));
+
+    fs::remove_file(&folder).expect("it is there");
+    fs::create_dir(&folder).expect("nothing is there");
+    run.wait(|step| matches!(step, Step::Changed(at, _) if *at == id("file:page")));
+    run.end();
 }
 
 #[test]

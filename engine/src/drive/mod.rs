@@ -277,6 +277,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             }
             Message::Noticed(Noticed::Changed(nodes)) => Event::Changed(nodes),
             Message::Noticed(Noticed::Lost) => Event::AllChanged,
+            Message::Noticed(Noticed::NotWatched(node, reason)) => {
+                self.report_not_watched(node, reason);
+                Event::NotWatched(node)
+            }
             Message::Control(Control::Interrupt) => Event::Interrupt,
             Message::Control(Control::Replace(graph)) => match self.prepared(graph) {
                 Ok(graph) => Event::Replace(graph),
@@ -334,6 +338,12 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         }
     }
 
+    fn report_not_watched(&mut self, node: NodeKey, reason: String) {
+        if let Some(id) = self.runner.id_of(node).cloned() {
+            self.report(Step::NotWatched(id, reason));
+        }
+    }
+
     /// What an error of an attempt means for a resource.
     fn step_of(
         &self,
@@ -358,9 +368,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         match action {
             Action::Watch(node, resource) => {
                 if let Err(reason) = self.watch(node, resource.watching(&*self.target)) {
-                    if let Some(id) = self.runner.id_of(node).cloned() {
-                        self.report(Step::NotWatched(id, reason));
-                    }
+                    self.report_not_watched(node, reason);
                     let now = self.now();
                     self.runner.handle(Event::NotWatched(node), now);
                 }

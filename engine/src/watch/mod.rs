@@ -19,6 +19,8 @@ use crate::runner::NodeKey;
 use crate::target::TargetError;
 use inotify::{Inotify, Seen, WatchNumber};
 
+const NO_EVENTS: &str = "files can no longer be watched: the system gives no events";
+
 /// What a watcher noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Noticed {
@@ -26,6 +28,8 @@ pub(crate) enum Noticed {
     Changed(Vec<NodeKey>),
     /// Events were lost, so that everything may have changed.
     Lost,
+    /// A node is no longer watched, for this reason.
+    NotWatched(NodeKey, String),
 }
 
 /// Watches paths of one root, until it is dropped.
@@ -45,6 +49,8 @@ struct Shared {
 struct Table {
     paths: HashMap<NodeKey, Vec<PathBuf>>,
     watches: HashMap<WatchNumber, Watch>,
+    /// Whether nobody reads events any more.
+    is_ended: bool,
 }
 
 /// A watched file or folder.
@@ -86,6 +92,9 @@ impl Watcher {
     /// The limit of the system on watches is reached, for instance. Then nothing is watched for the node.
     pub(crate) fn watch(&self, node: NodeKey, paths: Vec<PathBuf>) -> Result<(), TargetError> {
         let mut table = self.shared.table();
+        if table.is_ended {
+            return Err(TargetError::Unsupported(NO_EVENTS.to_owned()));
+        }
         let watched = paths
             .iter()
             .try_for_each(|path| self.shared.watch_path(&mut table, node, path));
@@ -164,11 +173,20 @@ impl Shared {
     fn run(&self, notice: &dyn Fn(Noticed)) {
         while !self.is_stopped.load(Ordering::Relaxed) {
             let Ok(seen) = self.inotify.wait() else {
-                // Without events, everything may change unseen; polling takes over.
+                let nodes: Vec<NodeKey> = {
+                    let mut table = self.table();
+                    table.is_ended = true;
+                    table.paths.drain().map(|(node, _)| node).collect()
+                };
+                // What changed since the last event was not seen.
                 notice(Noticed::Lost);
+                for node in nodes {
+                    notice(Noticed::NotWatched(node, NO_EVENTS.to_owned()));
+                }
                 return;
             };
             let mut noticed = BTreeSet::new();
+            let mut unwatched = Vec::new();
             let mut moved = BTreeSet::new();
             let mut is_lost = false;
             {
@@ -200,8 +218,13 @@ impl Shared {
                 }
                 // The watches come before the notice, so that nothing happens in between unseen.
                 for node in moved {
-                    for path in table.paths.get(&node).cloned().unwrap_or_default() {
-                        is_lost |= self.watch_path(&mut table, node, &path).is_err();
+                    let paths = table.paths.get(&node).cloned().unwrap_or_default();
+                    let watched = paths
+                        .iter()
+                        .try_for_each(|path| self.watch_path(&mut table, node, path));
+                    if let Err(error) = watched {
+                        self.forget(&mut table, node);
+                        unwatched.push((node, error.to_string()));
                     }
                 }
             }
@@ -209,6 +232,9 @@ impl Shared {
                 notice(Noticed::Lost);
             } else if !noticed.is_empty() {
                 notice(Noticed::Changed(noticed.into_iter().collect()));
+            }
+            for (node, reason) in unwatched {
+                notice(Noticed::NotWatched(node, reason));
             }
         }
     }

@@ -132,6 +132,22 @@ impl RootFolder {
         }))
     }
 
+    /// Whether a character device with the number 0 is at a path, by which an
+    /// [overlay](https://docs.kernel.org/filesystems/overlayfs.html#whiteouts-and-opaque-directories) marks what was
+    /// removed.
+    ///
+    /// # Errors
+    ///
+    /// The path cannot be read.
+    pub fn is_whiteout(&self, path: &Path) -> Result<bool, FileError> {
+        let Some(file) = self.descriptor(path)? else {
+            return Ok(false);
+        };
+        let stat = rustix::fs::fstat(&file).map_err(failed("cannot read", path))?;
+        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
+        Ok(is_device && stat.st_rdev == 0)
+    }
+
     /// A descriptor of what is at a path, which can be watched but not read; `None` if there is nothing. Links are not
     /// followed at the end of the path.
     pub fn descriptor(&self, path: &Path) -> Result<Option<OwnedFd>, FileError> {

@@ -166,8 +166,7 @@ impl Overlay {
                         continue;
                     }
                 }
-                // A character device with the number 0 stands for what was removed.
-                let is_removed = entry.kind == EntryKind::Other && entry.size == 0;
+                let is_removed = self.upper.is_whiteout(&path)?;
                 changes.push(OverlayChange {
                     path,
                     now: (!is_removed).then_some(entry),

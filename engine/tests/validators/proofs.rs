@@ -45,7 +45,7 @@ fn changes(proof: &ValidationProof) -> Vec<String> {
 fn a_test_that_accepts_what_it_then_changes_is_named() {
     let text = "validators:\n\
         - script: {honest: {inline: '[ -e /etc/pkgres-a ] && exit 0; [ $test_only = 1 ] && exit 1; echo 1 > /etc/pkgres-a'}}\n\
-        - script: {lying: {inline: '[ $test_only = 1 ] && exit 0; echo 2 > /etc/pkgres-b; rm /etc/debian_version'}}\n\
+        - script: {lying: {inline: '[ $test_only = 1 ] && exit 0; echo 2 > /etc/pkgres-b; mkfifo /etc/pkgres-pipe; rm /etc/debian_version'}}\n\
         - script: {quiet: {inline: 'cat /etc/passwd > /dev/null; sed -n 1p /etc/group > /dev/null'}}\n\
         - script: {again: {inline: '[ $test_only = 1 ] && exit 0; echo 3 > /etc/pkgres-a'}}\n\
         - script: {claims: {inline: '[ $test_only = 1 ] && exit 1; exit 0'}}\n";
@@ -56,7 +56,7 @@ fn a_test_that_accepts_what_it_then_changes_is_named() {
         findings(&proof.report),
         [
             "v.yaml:6:3: error[PK0112]: script claims made its changes and succeeded, but its test still fails: `claims` exited with code 1",
-            "v.yaml:3:3: error[PK0112]: script lying succeeds if it may only test, but then changes /etc/debian_version, /etc/pkgres-b",
+            "v.yaml:3:3: error[PK0112]: script lying succeeds if it may only test, but then changes /etc/debian_version, /etc/pkgres-b, /etc/pkgres-pipe",
             "v.yaml:5:3: error[PK0112]: script again succeeds if it may only test, but then changes /etc/pkgres-a",
         ]
     );
@@ -65,7 +65,8 @@ fn a_test_that_accepts_what_it_then_changes_is_named() {
         [
             "f- /etc/debian_version",
             "-f /etc/pkgres-a",
-            "-f /etc/pkgres-b"
+            "-f /etc/pkgres-b",
+            "-o /etc/pkgres-pipe"
         ]
     );
     // The machine itself is as before.

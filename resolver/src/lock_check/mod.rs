@@ -28,8 +28,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Lockfile, PackageName, RegistryName, ReleaseSource,
-    Spec, Version,
+    ArtifactDigest, ClassName, Lockfile, PackageName, RegistryName, ReleaseSource, Spec, Version,
 };
 
 use crate::budget::Interrupt;
@@ -117,7 +116,7 @@ impl LockCheck {
     }
 
     /// Everything in a request that a check depends on, except for the roots, as texts: checks of one lockfile with
-    /// equal roots, registries and texts have the same result. For caches of checks.
+    /// equal roots, registries and texts have the same result. For caches of checks by one version of this library.
     pub fn dependencies(request: &Request) -> Vec<String> {
         // Each field is named, so that no new one is forgotten. A check chooses nothing: how to choose, and how long to
         // search, does not matter to it.
@@ -154,7 +153,7 @@ impl LockCheck {
             name(core),
             name(unknown_host),
         ];
-        texts.extend(provided.iter().map(IndexRecord::to_line));
+        texts.extend(provided.iter().map(|record| format!("{record:?}")));
         for (package, spec) in overrides {
             texts.push(package.to_string());
             texts.push(spec.normal_form());

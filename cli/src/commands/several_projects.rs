@@ -68,14 +68,21 @@ impl Batch {
         check_settings(&self.apart, context)
     }
 
-    /// Says which members of the workspace are left out because they have settings of their own.
+    /// Says which members of the workspace are left out because they do not have its settings.
     pub(super) fn report_left_out(&self, context: &Context, output: &mut Output) {
         for folder in &self.apart {
             let shown = folder.to_string_lossy();
             let command = context.invocation.same_command_for(folder);
             let command = command.map_or_else(String::new, |command| format!(": `{command}`"));
+            // They were read before without an error.
+            let theirs = own_settings(folder, context).ok().flatten();
+            let reason = if theirs.is_some_and(|path| path.as_os_str().is_empty()) {
+                "is not below the pkgres.toml of the workspace, so that it has none of its settings,"
+            } else {
+                "has settings of its own,"
+            };
             output.remarks([format!(
-                "{} has settings of its own, and is left out{command}",
+                "{} {reason} and is left out{command}",
                 Escaped::new(&shown)
             )]);
         }

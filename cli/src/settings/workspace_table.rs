@@ -32,6 +32,13 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
             "{file}: workspace: `members` must be a list of folders; the last component of each can end in `*`"
         ))
     };
+    let unsupported = |member: &str| {
+        let (file, member) = (Escaped::new(&file), Escaped::shortened(member));
+        Failure::usage(format!(
+            "{file}: workspace: `{member}` in `members` cannot be used: only `*` is supported, at the end of the \
+             last component"
+        ))
+    };
     let Some(Value::Array(members)) = table.get("members") else {
         return Err(invalid());
     };
@@ -39,9 +46,15 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     let mut folders = Vec::new();
     for member in members {
         let member = member.as_str().ok_or_else(invalid)?;
+        let without_slash = member.strip_suffix('/').filter(|rest| !rest.is_empty());
+        let member = without_slash.unwrap_or(member);
         match member.strip_suffix('*') {
+            // A folder can have such a name, but other tools would read a pattern.
+            None if member.contains(['*', '?', '[']) && !settings.folder.join(member).is_dir() => {
+                return Err(unsupported(member));
+            }
             None => folders.push(from_here(Path::new(member))),
-            Some(stem) if stem.contains('*') => return Err(invalid()),
+            Some(stem) if stem.contains(['*', '?', '[']) => return Err(unsupported(member)),
             Some(stem) => {
                 let cut = stem.rfind('/').map_or(0, |at| at + 1);
                 let (parent, prefix) = stem.split_at(cut);
@@ -55,8 +68,17 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     }
     if folders.is_empty() {
         let (file, manifest) = (Escaped::new(&file), MANIFEST_FILE);
+        let patterns = members.iter().filter_map(Value::as_str);
+        let patterns: Vec<String> = patterns
+            .map(|pattern| format!("`{}`", Escaped::shortened(pattern)))
+            .collect();
+        let patterns = if patterns.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", patterns.join(", "))
+        };
         return Err(Failure::usage(format!(
-            "{file}: workspace: no folder in `members` has a {manifest}"
+            "{file}: workspace: no folder in `members`{patterns} has a {manifest}"
         )));
     }
     let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);

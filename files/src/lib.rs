@@ -44,7 +44,9 @@ pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
-pub use read::{Follow, is_pipe, open_file, read_file, read_file_below, read_file_or_pipe};
+pub use read::{
+    Follow, is_pipe, open_file, read_file, read_file_below, read_file_or_pipe, read_open_file,
+};
 pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};

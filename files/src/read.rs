@@ -128,6 +128,15 @@ fn too_large(path: &Path, limit: u64) -> FileError {
     }
 }
 
+/// Reads the rest of an [open file](open_file), if it is at most `limit` bytes. Errors call it `path`.
+///
+/// # Errors
+///
+/// The file cannot be read, or has become larger.
+pub fn read_open_file(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    read_rest(file, path, 0, limit)
+}
+
 /// Reads a file that was opened and has about `length` bytes.
 pub(crate) fn read_rest(
     file: File,

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pkgres_files::{
     FileError, Follow, RealFileSystem, lock_file, make_folder, open_file, read_file,
-    write_private_file,
+    read_open_file, write_private_file,
 };
 use pkgres_manifest::read_json;
 
@@ -155,30 +154,25 @@ impl TokenFile {
     ///
     /// Other users can read the file, or it is damaged.
     pub fn read(path: &Path) -> Result<Self, CredentialError> {
-        let mut file = match open_file(path, MAX_FILE_BYTES, Follow::Links) {
+        let file = match open_file(path, MAX_FILE_BYTES, Follow::Links) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(Self::default()),
             Err(error) => return Err(error.into()),
-        };
-        let cannot_read = |source| FileError::System {
-            action: "cannot read",
-            path: path.to_owned(),
-            source,
         };
         // The file that is open is asked: another one can be at the path by now.
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
-            let metadata = file.metadata().map_err(cannot_read)?;
+            let metadata = file.metadata().map_err(|source| FileError::System {
+                action: "cannot read",
+                path: path.to_owned(),
+                source,
+            })?;
             if metadata.mode() & 0o077 != 0 {
                 return Err(CredentialError::Readable(path.to_owned()));
             }
         }
-        let mut bytes = Vec::new();
-        (&mut file)
-            .take(MAX_FILE_BYTES)
-            .read_to_end(&mut bytes)
-            .map_err(cannot_read)?;
+        let bytes = read_open_file(file, path, MAX_FILE_BYTES)?;
         read_json(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
     }
 

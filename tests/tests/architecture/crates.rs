@@ -1,6 +1,6 @@
 //! The crates of the workspace, and which may depend on which.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -71,4 +71,18 @@ pub(crate) fn dependencies(name: &str) -> Vec<String> {
     names
         .filter_map(|name| folders.get(name).map(|folder| (*folder).to_owned()))
         .collect()
+}
+
+/// The sources in a folder and in the folders below it.
+pub(crate) fn source_files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("folders of sources can be read") {
+        let path = entry.expect("folders of sources can be read").path();
+        if path.is_dir() {
+            files.extend(source_files(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.insert(path);
+        }
+    }
+    files
 }

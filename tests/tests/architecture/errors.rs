@@ -1,33 +1,21 @@
 //! The error types of a crate, and whether they return the errors inside them as their cause.
 
 use std::fs;
-use std::path::Path;
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, Field, Fields, GenericArgument, ItemEnum, ItemStruct, PathArguments, Type};
 
-use crate::crates::sources;
+use crate::crates::{source_files, sources};
 
 /// The fields of derived error types of a crate that hold another error, which is not their cause.
 pub(crate) fn without_cause(name: &str) -> Vec<String> {
     let mut found = Vec::new();
-    add_of_folder(&sources(name), &mut found);
-    found
-        .into_iter()
-        .map(|field| format!("{name}: {field}"))
-        .collect()
-}
-
-fn add_of_folder(folder: &Path, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).expect("sources can be read") {
-        let path = entry.expect("sources can be read").path();
-        if path.is_dir() {
-            add_of_folder(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).expect("sources can be read");
-            found.extend(fields_without_cause(&text));
-        }
+    for path in source_files(&sources(name)) {
+        let text = fs::read_to_string(&path).expect("sources can be read");
+        let fields = fields_without_cause(&text).into_iter();
+        found.extend(fields.map(|field| format!("{name}: {field}")));
     }
+    found
 }
 
 /// The same for a text: names of types, with those of their variants.

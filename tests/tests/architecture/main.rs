@@ -26,8 +26,6 @@ mod sources;
 mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use crate::cycles::{in_cycles, shown};
 use crate::sources::Crate;
@@ -167,23 +165,10 @@ fn every_source_belongs_to_its_crate() {
     for name in crates::all() {
         let sources = crates::sources(name);
         let read = Crate::read(&sources);
-        let mut files = BTreeSet::new();
-        add_files(&sources, &mut files);
+        let files = crates::source_files(&sources);
         let forgotten = files.difference(&read.files);
         let forgotten = lines(forgotten.map(|file| file.display().to_string()));
         assert!(forgotten.is_empty(), "no module declares{forgotten}");
-    }
-}
-
-/// Adds the sources in a folder and in the folders below it.
-fn add_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("folders of sources can be read") {
-        let path = entry.expect("folders of sources can be read").path();
-        if path.is_dir() {
-            add_files(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.insert(path);
-        }
     }
 }
 

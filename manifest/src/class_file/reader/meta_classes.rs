@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ClassFileReader;
 use crate::class_file::{Descriptions, META_TARGETS, MetaAttachment};
 use crate::diagnostic::Code;
-use crate::document::{Mapping, Node, Value};
+use crate::document::{Mapping, Node, Scalar, Value};
 
 /// Reads how a meta class can be attached. What is not written as the deployment engine expects it counts as absent.
 pub(super) fn attachment(mapping: &Mapping) -> MetaAttachment {
@@ -56,31 +56,10 @@ impl ClassFileReader<'_> {
 
     /// Notes what the deployment engine does not accept in a meta class.
     pub(super) fn meta_class(&mut self, mapping: &Mapping) {
-        let words = ["One", "Many"];
-        if let Some(node) = mapping.get("Cardinality") {
-            let is_known = node
-                .as_scalar()
-                .is_some_and(|it| words.contains(&it.text.as_str()));
-            if !is_known {
-                self.reject(
-                    Code::ClassFile,
-                    "`Cardinality` must be `One` or `Many`",
-                    node.span,
-                );
-            }
-        }
-        if let Some(node) = mapping.get("Inherited") {
-            let is_bool = node
-                .as_scalar()
-                .is_some_and(|it| it.yaml_1_1_bool().is_some());
-            if !is_bool {
-                self.reject(
-                    Code::ClassFile,
-                    "`Inherited` must be true or false",
-                    node.span,
-                );
-            }
-        }
+        let is_count = |scalar: &Scalar| matches!(scalar.text.as_str(), "One" | "Many");
+        let is_bool = |scalar: &Scalar| scalar.yaml_1_1_bool().is_some();
+        self.meta_scalar(mapping, "Cardinality", is_count, "`One` or `Many`");
+        self.meta_scalar(mapping, "Inherited", is_bool, "true or false");
         if let Some(node) = mapping.get("Applies") {
             for item in node.as_sequence().unwrap_or(std::slice::from_ref(node)) {
                 let is_target = item.as_scalar().is_some_and(|target| {
@@ -92,6 +71,22 @@ impl ClassFileReader<'_> {
                     self.reject(Code::ClassFile, message, item.span);
                 }
             }
+        }
+    }
+
+    /// Notes a key of a meta class whose value is not as expected.
+    fn meta_scalar(
+        &mut self,
+        mapping: &Mapping,
+        key: &str,
+        is_valid: impl Fn(&Scalar) -> bool,
+        expected: &str,
+    ) {
+        if let Some(node) = mapping.get(key)
+            && !node.as_scalar().is_some_and(is_valid)
+        {
+            let message = format!("`{key}` must be {expected}");
+            self.reject(Code::ClassFile, message, node.span);
         }
     }
 }

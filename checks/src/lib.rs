@@ -59,7 +59,9 @@ pub use interface_differences::{
     InterfaceDifference, interface_differences, package_interface_differences,
 };
 pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
-pub use model::{ModelReport, check_fixations, check_model, check_model_of, check_pinned};
+pub use model::{
+    ModelReport, check_fixations, check_model, check_model_of, check_objects, check_pinned,
+};
 pub use record_differences::{ConcernedTasks, RecordDifference, RecordRule, compare_records};
 pub use record_effects::{RecordEffect, RecordReliances};
 pub use required_classes::{Defines, RequiredPackages};

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, ReleaseSource, Version,
 };
@@ -15,7 +14,7 @@ use pkgres_resolver::Staleness;
 use pkgres_resolver::{
     ClassRules, Conflict, Definers, Evidence, LockCheck, LockReport, LockedArtifacts, ModelPlan,
     Outcome, PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step,
-    Supply, find_repairs,
+    Supply, WrongModel, find_repairs,
 };
 
 use crate::registry::RegistryError;
@@ -315,7 +314,7 @@ pub enum FinishedPlan {
     /// The requirements of the objects.
     Planned(PlannedModel),
     /// The errors in the model.
-    Wrong(Vec<Diagnostic>),
+    Wrong(WrongModel),
 }
 
 /// Completes the plan of an object model with what registries know.

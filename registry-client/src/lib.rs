@@ -79,6 +79,7 @@ mod installed_collections;
 #[cfg(feature = "http")]
 mod location;
 mod memory;
+mod model_versions;
 mod namespace;
 mod outdated;
 #[cfg(feature = "index")]
@@ -121,6 +122,7 @@ pub use installed_collections::{
 #[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
+pub use model_versions::{ModelVersions, versions_in_conflict, versions_without_contracts};
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]

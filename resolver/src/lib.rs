@@ -79,7 +79,9 @@ pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind,
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
-pub use model_plan::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
+pub use model_plan::{
+    Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution, WrongModel,
+};
 pub use repair::{
     Blocked, Change, Cost, Outcome, Repair, Repairs, Restriction, Trial, find_repairs,
 };

@@ -27,6 +27,17 @@ pub struct PlannedModel {
     pub pinned: BTreeSet<(PackageName, Version)>,
 }
 
+/// A model that cannot be planned.
+#[derive(Debug, Clone)]
+pub struct WrongModel {
+    /// The errors, which are [`capped`].
+    pub findings: Vec<Diagnostic>,
+    /// The requirements of the objects, in the order of the model, except of those with errors.
+    pub objects: Vec<Option<ObjectRequirement>>,
+    /// The releases that these objects are pinned to, as in [`PlannedModel::pinned`].
+    pub pinned: BTreeSet<(PackageName, Version)>,
+}
+
 /// The packages that define a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Definers {
@@ -249,28 +260,44 @@ impl ObjectPackages {
             .collect()
     }
 
-    /// The requirements of the objects, or the errors in the model, which are [`capped`], for the releases of the
+    /// The requirements of the objects, or the errors in the model, for the releases of the
     /// [needed packages](Self::needed_packages). Other packages have none.
+    ///
+    /// # Errors
+    ///
+    /// Some objects have no package, or a version that is missing.
     pub fn with_releases(
         mut self,
         releases: BTreeMap<PackageName, Vec<IndexRecord>>,
-    ) -> Result<PlannedModel, Vec<Diagnostic>> {
+    ) -> Result<PlannedModel, WrongModel> {
         for (name, records) in releases {
             self.plan.releases.entry(name).or_insert(records);
         }
         let mut substitutions = Vec::new();
         let model = Arc::clone(&self.plan.model);
-        let root = ModelRoot::try_new(model, |object| self.requirement(object, &mut substitutions));
-        let root = root.map_err(capped)?;
-        let objects = self.plan.model.objects().iter().zip(&root.objects);
-        let pinned = objects.filter_map(|(object, required)| match &object.version {
-            VersionPin::Exact(version) => Some((required.package.clone(), version.clone())),
-            _ => None,
+        let mut findings = Vec::new();
+        let numbers = (0..model.objects().len()).map(ObjectId);
+        let objects = numbers.map(|object| {
+            let found = self.requirement(object, &mut substitutions);
+            found.map_err(|finding| findings.push(finding)).ok()
+        });
+        let objects: Vec<Option<ObjectRequirement>> = objects.collect();
+        if !findings.is_empty() {
+            return Err(WrongModel {
+                findings: capped(findings),
+                pinned: pinned(&model, &objects),
+                objects,
+            });
+        }
+        let pinned = pinned(&model, &objects);
+        let mut requirements = objects.into_iter().flatten();
+        let root = ModelRoot::new(model, |_| {
+            requirements.next().expect("no object has an error")
         });
         Ok(PlannedModel {
-            pinned: pinned.collect(),
             root,
             substitutions,
+            pinned,
         })
     }
 
@@ -307,6 +334,21 @@ impl ObjectPackages {
         };
         Ok(ObjectRequirement { package, spec })
     }
+}
+
+/// The releases that objects with these requirements are pinned to.
+fn pinned(
+    model: &ObjectModel,
+    objects: &[Option<ObjectRequirement>],
+) -> BTreeSet<(PackageName, Version)> {
+    let objects = model.objects().iter().zip(objects);
+    let pinned = objects.filter_map(|(object, required)| match (&object.version, required) {
+        (VersionPin::Exact(version), Some(required)) => {
+            Some((required.package.clone(), version.clone()))
+        }
+        _ => None,
+    });
+    pinned.collect()
 }
 
 /// The versions that may replace a pinned version that is missing.

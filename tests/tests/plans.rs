@@ -42,7 +42,7 @@ fn pin_all(
     let planned = finish_plan(plan, &registries).expect("memory can be read");
     let mut planned = match planned {
         FinishedPlan::Planned(planned) => planned,
-        FinishedPlan::Wrong(findings) => return Err(findings[0].to_string()),
+        FinishedPlan::Wrong(wrong) => return Err(wrong.findings[0].to_string()),
     };
     let mut locked = locked;
     locked.kept.clone_from(&planned.pinned);

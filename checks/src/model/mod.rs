@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck, Exclusions,
-    ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property, ValueProblem,
-    ValueViolation, Version, VersionPin, did_you_mean, held_objects, most_similar, property_path,
+    ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck, ContractPlace,
+    Exclusions, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property,
+    ValueProblem, ValueViolation, Version, VersionPin, did_you_mean, held_objects, most_similar,
+    property_path,
 };
 
 use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
@@ -117,20 +118,60 @@ pub fn check_model_of(
     packages: &BoundPackages,
     release_of: impl Fn(&ModelObject) -> Option<(PackageName, Version)>,
 ) -> ModelReport {
-    let class_of = |object: &ModelObject| {
-        let class = object.class.clone();
-        release_of(object).map(|release| ClassAt { release, class })
-    };
+    let releases: Vec<_> = model.objects().iter().map(release_of).collect();
+    let undetermined = vec![None; releases.len()];
+    check(model, packages, &releases, undetermined, &BTreeSet::new())
+}
+
+/// The same check of a model whose objects have these `releases`, in the order of the model. Objects without one are not
+/// checked, and neither are those that are written inside them: the class of the outer object decides which of their
+/// values count. A warning says so.
+///
+/// That an object is of the wrong class is not reported where that is `known`.
+pub fn check_objects(
+    model: &ObjectModel,
+    packages: &BoundPackages,
+    releases: &[Option<(PackageName, Version)>],
+    known: &BTreeSet<ContractPlace>,
+) -> ModelReport {
+    let mut undetermined: Vec<Option<ObjectId>> = Vec::with_capacity(releases.len());
+    for (number, (object, release)) in model.objects().iter().zip(releases).enumerate() {
+        let around = object.holder.and_then(|holder| undetermined[holder.0]);
+        let is_unknown = release.is_none().then_some(ObjectId(number));
+        undetermined.push(around.or(is_unknown));
+    }
+    check(model, packages, releases, undetermined, known)
+}
+
+/// `undetermined` has for each object the one whose unknown release is the reason not to check it.
+fn check(
+    model: &ObjectModel,
+    packages: &BoundPackages,
+    releases: &[Option<(PackageName, Version)>],
+    undetermined: Vec<Option<ObjectId>>,
+    known: &BTreeSet<ContractPlace>,
+) -> ModelReport {
+    let classes = model.objects().iter().zip(releases);
+    let classes = classes.map(|(object, release)| {
+        Some(ClassAt {
+            release: release.clone()?,
+            class: object.class.clone(),
+        })
+    });
     let mut check = ModelCheck {
         model,
         packages,
-        classes: model.objects().iter().map(class_of).collect(),
+        classes: classes.collect(),
+        known,
         report: ModelReport::default(),
         unknown: BTreeMap::new(),
         exclusions: vec![Exclusions::default(); model.objects().len()],
     };
-    for number in 0..model.objects().len() {
-        check.object(ObjectId(number));
+    for (number, undetermined) in undetermined.into_iter().enumerate() {
+        match undetermined {
+            None => check.object(ObjectId(number)),
+            Some(unknown) => check.not_checked(ObjectId(number), unknown),
+        }
     }
     check.report_unknown();
     let start = |finding: &Diagnostic| {
@@ -209,6 +250,8 @@ struct ModelCheck<'a> {
     packages: &'a BoundPackages,
     /// The class of each object, where it is known.
     classes: Vec<Option<ClassAt>>,
+    /// Where it is known that an object is of the wrong class.
+    known: &'a BTreeSet<ContractPlace>,
     report: ModelReport,
     /// The classes whose contracts are not known, each with the first object that has them.
     unknown: BTreeMap<ClassName, &'a Location>,
@@ -311,6 +354,13 @@ impl<'a> ModelCheck<'a> {
             self.report.findings.push(finding.at(at.clone()));
         }
         for constrained in found.objects {
+            let place = ContractPlace {
+                holder,
+                path: constrained.path.clone(),
+            };
+            if self.known.contains(&place) {
+                continue;
+            }
             let finding = self.wrong_class(&constrained, holder);
             self.report.findings.extend(finding);
         }
@@ -374,6 +424,21 @@ impl<'a> ModelCheck<'a> {
         );
         let location = self.model.object(constrained.object).location.clone();
         Some(Diagnostic::error(Code::ModelContract, message).at(location))
+    }
+
+    /// Warns that an object is not checked, because the release of another one, which it may be itself, is unknown.
+    fn not_checked(&mut self, object: ObjectId, unknown: ObjectId) {
+        let shown = self.model.shown(object);
+        let why = if object == unknown {
+            "the version of its class is not known".to_owned()
+        } else {
+            let around = self.model.shown(unknown);
+            format!("it is inside the object {around}, whose version is not known")
+        };
+        let message = format!("the values of the object {shown} are not checked: {why}");
+        let finding = Diagnostic::warning(Code::ContractNotChecked, message);
+        let location = self.model.object(object).location.clone();
+        self.report.findings.push(finding.at(location));
     }
 
     /// Warns of each class whose contracts are not known, once.

@@ -1,13 +1,14 @@
 //! `pkgres pin`
 
+mod check;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use pkgres_checks::{check_fixations, check_model, check_pinned};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
     Version,
@@ -15,20 +16,18 @@ use pkgres_manifest::{
 use pkgres_registry_client::{Answer, FinishedPlan, RegistrySet, drive, finish_plan};
 use pkgres_resolver::{
     ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution,
-    Resolver, Root, Substitution,
+    Resolver, Root, Substitution, WrongModel,
 };
 use serde_json::{Value, json};
 
 use crate::args::PinArgs;
-use crate::bound_release::bound_packages;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::invocation::quoted;
 use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::show::{self, counted};
-use crate::solve_task::{Searched, SolveTask};
+use crate::show::counted;
+use crate::solve_task::SolveTask;
 
 pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
@@ -56,7 +55,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
         },
     };
     if args.check {
-        return check(model, &args.model, input, context, output);
+        return check::run(model, &args.model, input, context, output);
     }
     let pinned = pin(model, input, context, output)?;
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
@@ -102,8 +101,6 @@ pub(super) struct Pinned {
     pub(super) model: Arc<ObjectModel>,
     pub(super) pins: Pins,
     substitutions: Vec<Substitution>,
-    resolution: Box<Resolution>,
-    registries: RegistrySet,
 }
 
 impl Pinned {
@@ -181,6 +178,20 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     locked
 }
 
+/// The result of planning a model.
+enum Plan {
+    Planned(Box<Planned>),
+    Wrong(Box<Unplanned>),
+}
+
+/// A model with objects that have no package, or a version that is gone.
+struct Unplanned {
+    model: Arc<ObjectModel>,
+    wrong: WrongModel,
+    request: Request,
+    registries: RegistrySet,
+}
+
 /// A model whose objects have packages, ready to be solved.
 struct Planned {
     model: Arc<ObjectModel>,
@@ -191,11 +202,11 @@ struct Planned {
 }
 
 impl Planned {
-    fn new(model: ObjectModel, input: PinInput, context: &Context) -> Result<Self> {
+    fn find(model: ObjectModel, input: PinInput, context: &Context) -> Result<Plan> {
         let PinInput {
             registries,
             provided,
-            mut locked,
+            locked,
             fallback,
         } = input;
         let model = Arc::new(model);
@@ -207,16 +218,7 @@ impl Planned {
             fallback,
         );
         let planned = finish_plan(plan, &registries)?;
-        let mut planned = match planned {
-            FinishedPlan::Planned(planned) => planned,
-            FinishedPlan::Wrong(findings) => {
-                let exit = Exit::Failed;
-                return Err(Failure { findings, exit });
-            }
-        };
-        // A pinned release can be chosen even if it was yanked since.
-        locked.kept.extend(planned.pinned.iter().cloned());
-        let request = Request {
+        let mut request = Request {
             roots: Vec::new(),
             core: context.core().cloned(),
             provided,
@@ -225,6 +227,20 @@ impl Planned {
             options: context.solve_options.clone(),
             update: None,
         };
+        let mut planned = match planned {
+            FinishedPlan::Planned(planned) => planned,
+            FinishedPlan::Wrong(wrong) => {
+                (request.locked.kept).extend(wrong.pinned.iter().cloned());
+                return Ok(Plan::Wrong(Box::new(Unplanned {
+                    model,
+                    wrong,
+                    request,
+                    registries,
+                })));
+            }
+        };
+        // A pinned release can be chosen even if it was yanked since.
+        (request.locked.kept).extend(planned.pinned.iter().cloned());
         planned.choose_replacements(|root| {
             let request = Request {
                 roots: vec![Root::Model(root.clone())],
@@ -240,13 +256,13 @@ impl Planned {
             substitutions,
             ..
         } = planned;
-        Ok(Self {
+        Ok(Plan::Planned(Box::new(Self {
             model,
             root,
             substitutions,
             request,
             registries,
-        })
+        })))
     }
 
     /// The request to meet these contracts.
@@ -257,19 +273,17 @@ impl Planned {
         }
     }
 
-    fn solved(self, resolution: Box<Resolution>, registries: RegistrySet) -> Pinned {
+    fn solved(self, resolution: &Resolution) -> Pinned {
         let mut pins = Pins::default();
         for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
             let pin = (bound.package.clone(), bound.version.clone());
             pins.objects.insert(ObjectId(number), pin);
         }
-        pins.packages = used_packages(&resolution);
+        pins.packages = used_packages(resolution);
         Pinned {
             model: self.model,
             pins,
             substitutions: self.substitutions,
-            resolution,
-            registries,
         }
     }
 }
@@ -281,34 +295,20 @@ pub(super) fn pin(
     context: &Context,
     output: &mut Output,
 ) -> Result<Pinned> {
-    let mut planned = Planned::new(model, input, context)?;
+    let mut planned = match Planned::find(model, input, context)? {
+        Plan::Planned(planned) => planned,
+        Plan::Wrong(unplanned) => {
+            return Err(Failure {
+                findings: unplanned.wrong.findings,
+                exit: Exit::Failed,
+            });
+        }
+    };
     let request = planned.request(ContractScope::All);
     let registries = std::mem::take(&mut planned.registries);
     let task = SolveTask::new(registries, request);
-    let (resolution, registries) = task.solve_with_registries(context, output)?;
-    Ok(planned.solved(resolution, registries))
-}
-
-/// Finds versions with which the values of a model are right, or else those with which its objects are of the right
-/// classes, so that all wrong values can be found.
-fn pin_for_check(
-    model: ObjectModel,
-    input: PinInput,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Pinned> {
-    let mut planned = Planned::new(model, input, context)?;
-    let request = planned.request(ContractScope::All);
-    let registries = std::mem::take(&mut planned.registries);
-    let (searched, registries) = SolveTask::new(registries, request).search(context, output)?;
-    let (resolution, registries) = match searched {
-        Searched::Solved(resolution) => (resolution, registries),
-        Searched::Conflict(_) => {
-            let task = SolveTask::new(registries, planned.request(ContractScope::Classes));
-            task.solve_with_registries(context, output)?
-        }
-    };
-    Ok(planned.solved(resolution, registries))
+    let resolution = task.solve(context, output)?;
+    Ok(planned.solved(&resolution))
 }
 
 /// The versions of each package in a resolution.
@@ -331,67 +331,4 @@ fn substitution_note(pinned: &Pinned, substitution: &Substitution) -> String {
         substitution.package,
         substitution.missing,
     )
-}
-
-/// Checks a model: that every object is pinned, that the versions exist and fit together, and that the values satisfy
-/// the contracts.
-fn check(
-    model: ObjectModel,
-    path: &Path,
-    input: PinInput,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Exit> {
-    let mut findings = check_pinned(&model);
-    let mut not_checked = BTreeSet::new();
-    let objects = model.objects().len();
-    if findings.is_empty() {
-        let pinned = pin_for_check(model, input, context, output)?;
-        let packages = bound_packages(&pinned.resolution, &pinned.registries, context)?;
-        let report = check_model(&pinned.model, &packages);
-        findings.extend(report.findings);
-        not_checked = report.not_checked;
-        findings.extend(check_fixations(&pinned.model, &pinned.pins.packages));
-    }
-    if path != Path::new("-") {
-        let words = format!("pin {} --in-place", quoted(path));
-        let command = context.invocation.command_for_none(&words);
-        let is_missing =
-            |finding: &&mut Diagnostic| finding.code == Code::ModelUnpinned && finding.is_error();
-        for finding in findings.iter_mut().filter(is_missing) {
-            let hint = format!("`{command}` writes what is missing");
-            *finding = finding.clone().hint(hint);
-        }
-    }
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
-    let findings = capped(findings);
-    if output.is_json() {
-        output.json(&json!({
-            "schema_version": 1,
-            "status": if errors == 0 { "passed" } else { "failed" },
-            "objects": objects,
-            "diagnostics": show::diagnostics_json(&findings),
-            "not_checked": not_checked,
-        }));
-    } else {
-        output.findings(&findings);
-        for written in &not_checked {
-            let shown = Escaped::shortened(written);
-            let message = format!("not checked: `{shown}`");
-            output.note(&format!(
-                "{}",
-                Diagnostic::warning(Code::ContractNotChecked, message)
-            ));
-        }
-        output.note(&format!(
-            "Checked {}: {}",
-            counted(objects, "object"),
-            counted(errors, "error")
-        ));
-    }
-    Ok(if errors == 0 {
-        Exit::Done
-    } else {
-        Exit::Failed
-    })
 }

@@ -180,23 +180,23 @@ impl<'r> StepKind<'r> {
             ReasonKind::LacksInterface { interface } => Self::LacksInterface { interface },
             ReasonKind::Contract {
                 holder,
-                path,
+                place,
                 object,
                 class,
             } => Self::Contract {
                 holder,
-                path,
+                path: &place.path,
                 object,
                 class,
             },
             ReasonKind::Value {
                 holder,
-                path,
+                place,
                 problem,
                 class,
             } => Self::Value {
                 holder,
-                path,
+                path: &place.path,
                 problem,
                 class,
             },

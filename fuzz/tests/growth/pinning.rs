@@ -82,8 +82,8 @@ fn resolution(model: &Arc<ObjectModel>, contracts: ContractScope) -> Option<Box<
     );
     let planned = match finish_plan(plan, &REGISTRIES).expect("memory can be read") {
         FinishedPlan::Planned(planned) => planned,
-        FinishedPlan::Wrong(findings) => {
-            show(&findings);
+        FinishedPlan::Wrong(wrong) => {
+            show(&wrong.findings);
             return None;
         }
     };

@@ -19,7 +19,7 @@ mod value_check;
 
 pub use exclusions::{Exclusions, HeldObject, exclusions_at, held_objects};
 pub use value_check::{
-    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
+    ConstrainedObject, ContractCheck, ContractPlace, DescribedObject, ValueProblem, ValueViolation,
     is_whole_number, property_path,
 };
 
@@ -204,6 +204,21 @@ impl ObjectModel {
     /// The versions that an environment was deployed with before, from its `SystemData.Packages`.
     pub fn fixations(&self) -> &BTreeMap<PackageName, BTreeSet<Version>> {
         &self.fixations
+    }
+
+    /// The model with only some of its objects, in this order and without their properties: no contract limits their
+    /// versions.
+    #[must_use]
+    pub fn without_values(&self, objects: &[ObjectId]) -> Self {
+        let bare = |object: &ObjectId| ModelObject {
+            properties: Vec::new(),
+            holder: None,
+            ..self.object(*object).clone()
+        };
+        Self {
+            objects: objects.iter().map(bare).collect(),
+            ..self.clone()
+        }
     }
 
     /// The text of the model.

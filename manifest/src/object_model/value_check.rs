@@ -107,6 +107,15 @@ impl fmt::Display for ValueProblem {
     }
 }
 
+/// The place of a value in a model.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContractPlace {
+    /// The object that has the property.
+    pub holder: ObjectId,
+    /// The property, with positions in lists and keys of mappings.
+    pub path: String,
+}
+
 /// An object that has to be of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

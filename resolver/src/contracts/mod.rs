@@ -40,9 +40,9 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, Exclusions,
-    ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, Spec, ValueProblem, Version,
-    property_path,
+    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ContractPlace,
+    Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, Spec,
+    ValueProblem, Version, property_path,
 };
 use rustc_hash::FxHashMap;
 
@@ -71,6 +71,16 @@ pub(crate) struct ContractViolation {
     /// The class that declares the property, and its release.
     pub(crate) declared_by: ClassOfRelease,
     pub(crate) problem: ContractProblem,
+}
+
+impl ContractViolation {
+    /// The place of the value.
+    pub(crate) fn place(&self) -> ContractPlace {
+        ContractPlace {
+            holder: self.holder,
+            path: self.path.clone(),
+        }
+    }
 }
 
 /// How a contract is violated.
@@ -285,6 +295,14 @@ impl<'a> ModelCheck<'a> {
                         self.violations.push(traced);
                     }
                 }
+                let is_known = |path: &str| {
+                    let place = ContractPlace {
+                        holder: object.holder,
+                        path: path.to_owned(),
+                    };
+                    self.universe.catalog.is_known_violation(&place)
+                };
+                found.objects.retain(|object| !is_known(&object.path));
                 for constrained in found.objects {
                     let traced = self.constrained(&declaration, constrained);
                     self.violations.extend(traced);
@@ -298,6 +316,7 @@ impl<'a> ModelCheck<'a> {
                             properties: described.properties,
                             exclusions: described.exclusions,
                         }),
+                        Described::NotFound(_) if is_known(&described.path) => {}
                         Described::NotFound(lookups) => {
                             let class = described.constraint.described().clone();
                             let spec = described.constraint.spec_of_described().cloned();

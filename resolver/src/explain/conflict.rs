@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Location};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{ClassName, ContractPlace, IndexRecord, PackageName, ReleaseSource, Version};
 
 use super::SingleRepair;
 use super::phrases::Subject;
@@ -143,8 +143,8 @@ pub enum ReasonKind {
     Contract {
         /// The object that has the property.
         holder: String,
-        /// The property, with positions in lists and keys of mappings.
-        path: String,
+        /// The same object, and the property.
+        place: ContractPlace,
         /// The object that the property holds.
         object: String,
         /// The class that the contract demands.
@@ -154,8 +154,8 @@ pub enum ReasonKind {
     Value {
         /// The object that has the property.
         holder: String,
-        /// The property, with positions in lists and keys of mappings.
-        path: String,
+        /// The same object, and the property.
+        place: ContractPlace,
         /// What is wrong with the value, such as "must be text".
         problem: String,
         /// The class that declares the property.

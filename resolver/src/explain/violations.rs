@@ -485,7 +485,7 @@ fn class_reason(
     );
     let kind = ReasonKind::Contract {
         holder: model.shown(violation.holder),
-        path: violation.path.clone(),
+        place: violation.place(),
         object: model.shown(first.object),
         class: first.class.clone(),
     };
@@ -519,7 +519,7 @@ fn value_reason(
     );
     let kind = ReasonKind::Value {
         holder: model.shown(violation.holder),
-        path: violation.path.clone(),
+        place: violation.place(),
         problem: wrong.to_owned(),
         class: class.clone(),
     };

@@ -10,7 +10,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version};
+use pkgres_manifest::{
+    ContractPlace, IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version,
+};
 
 /// A problem to solve.
 ///
@@ -103,6 +105,8 @@ pub struct ModelRoot {
     /// One requirement for each object, in the order of the model.
     pub(crate) objects: Vec<ObjectRequirement>,
     pub(crate) contracts: ContractScope,
+    /// Where contracts on the classes of objects need not be met.
+    pub(crate) violated: BTreeSet<ContractPlace>,
 }
 
 /// The contracts that a resolution of a model has to meet.
@@ -123,34 +127,13 @@ impl ModelRoot {
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> ObjectRequirement,
     ) -> Self {
-        let requirement = |object| Ok::<_, std::convert::Infallible>(requirement(object));
-        match Self::try_new(model, requirement) {
-            Ok(root) => root,
-            Err(errors) => match errors[0] {},
-        }
-    }
-
-    /// A model with the requirement of each object, or all errors.
-    pub fn try_new<E>(
-        model: Arc<ObjectModel>,
-        mut requirement: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
-    ) -> Result<Self, Vec<E>> {
-        let mut objects = Vec::with_capacity(model.objects().len());
-        let mut errors = Vec::new();
-        for number in 0..model.objects().len() {
-            match requirement(ObjectId(number)) {
-                Ok(requirement) => objects.push(requirement),
-                Err(error) => errors.push(error),
-            }
-        }
-        if errors.is_empty() {
-            Ok(Self {
-                model,
-                objects,
-                contracts: ContractScope::All,
-            })
-        } else {
-            Err(errors)
+        let objects = (0..model.objects().len()).map(ObjectId);
+        let objects = objects.map(&mut requirement).collect();
+        Self {
+            model,
+            objects,
+            contracts: ContractScope::All,
+            violated: BTreeSet::new(),
         }
     }
 
@@ -173,6 +156,14 @@ impl ModelRoot {
     #[must_use]
     pub fn with_contracts(mut self, contracts: ContractScope) -> Self {
         self.contracts = contracts;
+        self
+    }
+
+    /// Sets where contracts on the classes of objects need not be met, because it is known that they cannot be. What
+    /// else contradicts itself is then found, too.
+    #[must_use]
+    pub fn with_violated(mut self, violated: BTreeSet<ContractPlace>) -> Self {
+        self.violated = violated;
         self
     }
 }

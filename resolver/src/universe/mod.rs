@@ -98,7 +98,7 @@ impl Universe {
                     )
                 });
                 self.requirements.set_objects(objects.collect());
-                self.catalog.add_model(root.model, root.contracts);
+                (self.catalog).add_model(root.model, root.contracts, root.violated);
             }
         }
     }

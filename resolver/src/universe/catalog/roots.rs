@@ -3,10 +3,12 @@
 //! A package without a name represents the model, so the search need not know about models. Nothing requires
 //! that package, and no message names it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    CLASS_PACKAGES, Ecosystem, IndexRecord, ObjectModel, PackageName, Requirement, Shared, Version,
+    CLASS_PACKAGES, ContractPlace, Ecosystem, IndexRecord, ObjectModel, PackageName, Requirement,
+    Shared, Version,
 };
 use smallvec::SmallVec;
 
@@ -31,6 +33,8 @@ struct RootModel {
     /// The package that represents it.
     package: PackageId,
     contracts: ContractScope,
+    /// Where contracts on the classes of objects need not be met.
+    violated: BTreeSet<ContractPlace>,
 }
 
 impl Roots {
@@ -73,6 +77,7 @@ impl Catalog {
         &mut self,
         model: Arc<ObjectModel>,
         contracts: ContractScope,
+        violated: BTreeSet<ContractPlace>,
     ) -> ReleaseId {
         // An index needs some name. A package that has the same name is another one.
         let name = PackageName::parse("the_object_model").expect("it is a name");
@@ -84,6 +89,7 @@ impl Catalog {
             model,
             package,
             contracts,
+            violated,
         });
         release
     }
@@ -118,6 +124,12 @@ impl Catalog {
     pub(crate) fn checks_values(&self) -> bool {
         let model = self.roots.model.as_ref();
         model.is_some_and(|root| root.contracts == ContractScope::All)
+    }
+
+    /// Whether the contract on the class of an object need not be met there.
+    pub(crate) fn is_known_violation(&self, place: &ContractPlace) -> bool {
+        let model = self.roots.model.as_ref();
+        model.is_some_and(|root| root.violated.contains(place))
     }
 
     /// Whether a package represents the object model.

@@ -1,0 +1,226 @@
+//! `pkgres pin --check`
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use pkgres_checks::{BoundPackages, check_fixations, check_objects, check_pinned};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, capped};
+use pkgres_manifest::{ContractPlace, ObjectModel, PackageName, Version, VersionPin};
+use pkgres_registry_client::{
+    ModelVersions, RegistrySet, versions_in_conflict, versions_without_contracts,
+};
+use pkgres_resolver::{Conflict, ContractScope, Resolution};
+use serde_json::json;
+
+use super::{PinInput, Plan, Planned, Unplanned, used_packages};
+use crate::bound_release::bound_packages;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::invocation::quoted;
+use crate::output::Output;
+use crate::show::{self, counted};
+use crate::solve_task::{Searched, SolveTask, lists_all, report_conflict};
+
+/// A model and versions to check it with.
+struct Checkable {
+    model: Arc<ObjectModel>,
+    /// The errors in the headers of objects.
+    findings: Vec<Diagnostic>,
+    /// What contradicts each other.
+    conflicts: Vec<Conflict>,
+    /// The contracts that take part in these conflicts.
+    violated: BTreeSet<ContractPlace>,
+    /// The releases that define the classes of the objects, as far as there are any.
+    releases: Vec<Option<(PackageName, Version)>>,
+    resolution: Option<Box<Resolution>>,
+    registries: RegistrySet,
+}
+
+/// Checks a model: that every object is pinned, that the versions exist and fit together, and that the values satisfy
+/// the contracts. Whatever can be checked without versions that fit together is checked without them.
+pub(super) fn run(
+    model: ObjectModel,
+    path: &Path,
+    input: PinInput,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut findings = check_pinned(&model);
+    let is_pinned = findings.is_empty();
+    let checkable = match Planned::find(model, input, context)? {
+        Plan::Planned(planned) => with_versions(*planned, context, output)?,
+        Plan::Wrong(unplanned) => with_some_versions(*unplanned, context)?,
+    };
+    let Checkable {
+        model, conflicts, ..
+    } = &checkable;
+    findings.extend(checkable.findings.iter().cloned());
+    let packages = match &checkable.resolution {
+        Some(resolution) => bound_packages(resolution, &checkable.registries, context)?,
+        None => BoundPackages::default(),
+    };
+    let report = check_objects(model, &packages, &checkable.releases, &checkable.violated);
+    findings.extend(report.findings);
+    let not_checked = report.not_checked;
+    if is_pinned
+        && checkable.findings.is_empty()
+        && conflicts.is_empty()
+        && let Some(resolution) = &checkable.resolution
+    {
+        findings.extend(check_fixations(model, &used_packages(resolution)));
+    }
+    // Otherwise, nothing can be pinned yet.
+    let is_pinnable = conflicts.is_empty()
+        && (findings.iter()).all(|it| it.code == Code::ModelUnpinned || !it.is_error());
+    if path != Path::new("-") && is_pinnable {
+        let words = format!("pin {} --in-place", quoted(path));
+        let command = context.invocation.command_for_none(&words);
+        let is_missing =
+            |finding: &&mut Diagnostic| finding.code == Code::ModelUnpinned && finding.is_error();
+        for finding in findings.iter_mut().filter(is_missing) {
+            let hint = format!("`{command}` writes what is missing");
+            *finding = finding.clone().hint(hint);
+        }
+    }
+    let errors = findings.iter().filter(|finding| finding.is_error()).count() + conflicts.len();
+    let findings = capped(findings);
+    let objects = model.objects().len();
+    if !conflicts.is_empty() || !checkable.findings.is_empty() {
+        output.remarks(separate_versions(&checkable));
+    }
+    if output.is_json() {
+        let mut document = match conflicts.first() {
+            Some(conflict) => show::conflict_document(conflict),
+            None => json!({
+                "schema_version": 1,
+                "status": if errors == 0 { "passed" } else { "failed" },
+            }),
+        };
+        if conflicts.len() > 1 {
+            let others = conflicts[1..].iter().map(show::conflict_json);
+            document["other_conflicts"] = others.collect();
+        }
+        document["objects"] = json!(objects);
+        document["diagnostics"] = show::diagnostics_json(&findings);
+        document["not_checked"] = json!(not_checked);
+        output.json(&document);
+    } else {
+        output.findings(&findings);
+        for written in &not_checked {
+            let shown = Escaped::shortened(written);
+            let message = format!("not checked: `{shown}`");
+            output.note(&format!(
+                "{}",
+                Diagnostic::warning(Code::ContractNotChecked, message)
+            ));
+        }
+        output.note(&format!(
+            "Checked {}: {}",
+            counted(objects, "object"),
+            counted(errors, "error")
+        ));
+    }
+    Ok(if errors == 0 {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}
+
+/// Finds versions with which the values of a model are right, or else those with which its objects are of the right
+/// classes, so that all wrong values can be found. Conflicts between classes are reported.
+fn with_versions(
+    mut planned: Planned,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Checkable> {
+    let mut registries = std::mem::take(&mut planned.registries);
+    let mut versions = ModelVersions::default();
+    for contracts in [ContractScope::All, ContractScope::Classes] {
+        let request = planned.request(contracts);
+        let lists_all = lists_all(&request, &context.invocation);
+        let searched;
+        (searched, registries) = SolveTask::new(registries, request).search(context, output)?;
+        match searched {
+            Searched::Solved(resolution) => {
+                versions.resolution = Some(resolution);
+                break;
+            }
+            // Wrong values are found by the check.
+            Searched::Conflict(_) if contracts == ContractScope::All => {}
+            Searched::Conflict(conflict) => {
+                versions = versions_in_conflict(
+                    &planned.root,
+                    *conflict,
+                    &planned.request,
+                    &registries,
+                    &context.read_options,
+                )?;
+                if !output.is_json() {
+                    for conflict in &versions.conflicts {
+                        report_conflict(conflict, &[], &lists_all, output);
+                    }
+                }
+            }
+        }
+    }
+    if let (Some(resolution), []) = (&versions.resolution, &*versions.releases) {
+        let bound = resolution.roots()[0].requires.iter();
+        let releases = bound.map(|bound| Some((bound.package.clone(), bound.version.clone())));
+        versions.releases = releases.collect();
+    }
+    Ok(Checkable {
+        model: planned.model,
+        findings: Vec::new(),
+        conflicts: versions.conflicts,
+        violated: versions.violated,
+        releases: versions.releases,
+        resolution: versions.resolution,
+        registries,
+    })
+}
+
+/// Finds versions for the objects without errors in their headers.
+fn with_some_versions(unplanned: Unplanned, context: &Context) -> Result<Checkable> {
+    let Unplanned {
+        model,
+        wrong,
+        request,
+        registries,
+    } = unplanned;
+    let versions = versions_without_contracts(
+        &model,
+        &wrong.objects,
+        &request,
+        &registries,
+        &context.read_options,
+    )?;
+    Ok(Checkable {
+        model,
+        findings: wrong.findings,
+        conflicts: Vec::new(),
+        violated: BTreeSet::new(),
+        releases: versions.releases,
+        resolution: versions.resolution,
+        registries,
+    })
+}
+
+/// The remark that names the versions with which objects that are not pinned are checked.
+fn separate_versions(checkable: &Checkable) -> Option<String> {
+    let objects = checkable.model.objects().iter().zip(&checkable.releases);
+    let chosen = objects.filter(|(object, _)| !matches!(object.version, VersionPin::Exact(_)));
+    let chosen: BTreeSet<_> = chosen.filter_map(|(_, release)| release.as_ref()).collect();
+    if chosen.is_empty() {
+        return None;
+    }
+    let shown: Vec<String> = (chosen.iter())
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let shown = shown.join(", ");
+    Some(format!(
+        "Objects that are not pinned are checked with {shown}, which need not fit together"
+    ))
+}

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -15,10 +16,12 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    AppliedState, Directory, DriveOptions, File, GraphBuilder, Kinds, Machine, Outcome,
-    StateLocation, Status, Target as _, TargetError, attempt, drive,
+    AppliedState, Directory, DriveOptions, File, GraphBuilder, Kinds, Machine, Outcome, SshAddress,
+    SshMachine, SshOptions, StateLocation, Status, Target as _, TargetError, attempt, drive,
 };
+use pkgres_files::lock_folder;
 use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_tests::ssh::SshServer;
 
 /// The variables that tell a process of this test to run the engine: on which root, and with which content.
 const ROOT: &str = "PKGRES_TEST_ROOT";
@@ -26,6 +29,10 @@ const VERSION: &str = "PKGRES_TEST_VERSION";
 
 /// The variable that tells a process of this test to run a command, in which folder.
 const FOLDER: &str = "PKGRES_TEST_FOLDER";
+
+/// The variables that tell a process of this test to connect to a machine, with which configuration.
+const ADDRESS: &str = "PKGRES_TEST_ADDRESS";
+const CONFIG: &str = "PKGRES_TEST_CONFIG";
 
 const FILES: usize = 60;
 
@@ -145,15 +152,103 @@ fn a_command_ends_with_a_killed_run_before_its_lock_does() {
         assert!(matches!(error, TargetError::Locked { .. }), "{error}");
         std::thread::sleep(Duration::from_millis(5));
     }
+    assert!(is_ending(group), "{group} goes on");
+}
+
+/// Whether a process has ended, or has been killed.
+fn is_ending(id: u32) -> bool {
     // A process that has ended may not be collected yet.
-    let status = fs::read_to_string(format!("/proc/{group}/stat")).unwrap_or_default();
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let state = status.rsplit(") ").next().unwrap_or_default();
-    let has_ended = state.is_empty() || state.starts_with(['Z', 'X']);
     // One that was killed may not have noticed yet.
-    let killed = fs::read_to_string(format!("/proc/{group}/status")).unwrap_or_default();
+    let killed = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let pending = killed.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
     let is_killed = pending.is_some_and(|mask| !mask.trim().trim_start_matches('0').is_empty());
-    assert!(has_ended || is_killed, "{status}{killed}");
+    state.is_empty() || state.starts_with(['Z', 'X']) || is_killed
+}
+
+/// Not a test by itself: the process that the next test kills while it is connected to a machine.
+#[test]
+fn process_to_be_killed_with_a_connection() {
+    let (Ok(address), Some(config)) = (std::env::var(ADDRESS), std::env::var_os(CONFIG)) else {
+        return;
+    };
+    let _machine = connect(&address, &config);
+    println!("\nconnected");
+    std::thread::park();
+}
+
+fn connect(address: &str, config: impl Into<std::path::PathBuf>) -> SshMachine {
+    let address = SshAddress::parse(address).expect("it is an address");
+    let options = SshOptions::default().config(config);
+    SshMachine::connect(&address, &options).expect("the server accepts the key")
+}
+
+/// The processes that another one has started, with their command lines.
+fn children(parent: u32) -> Vec<(u32, String)> {
+    let path = format!("/proc/{parent}/task");
+    let threads = fs::read_dir(path).expect("the process runs");
+    let children = threads.filter_map(|thread| {
+        fs::read_to_string(thread.expect("it can be read").path().join("children")).ok()
+    });
+    let mut found = Vec::new();
+    for id in children.collect::<String>().split_whitespace() {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        found.push((id.parse().expect("it is a number"), line));
+    }
+    found
+}
+
+#[test]
+fn a_connection_ends_with_a_killed_run_and_the_next_one_removes_its_socket() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    for is_guard_killed in [false, true] {
+        let mut child = Command::new(std::env::current_exe().expect("this is a program"))
+            .args(["--exact", "process_to_be_killed_with_a_connection"])
+            .arg("--nocapture")
+            .env(ADDRESS, server.address())
+            .env(CONFIG, server.config())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program can be started");
+        let output = BufReader::new(child.stdout.take().expect("it has a pipe"));
+        let mut lines = output.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "connected"));
+        let children = children(child.id());
+        let (master, line) = children
+            .iter()
+            .find(|(_, line)| line.contains("ControlMaster=yes"))
+            .expect("it has a connection");
+        let socket = line
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("ControlPath="))
+            .expect("it has a socket");
+        let folder = Path::new(socket).parent().expect("it is in a folder");
+        assert!(Path::new(socket).exists());
+        if is_guard_killed {
+            let is_guard = |line: &str| line.starts_with("/bin/sh -c");
+            let guard = children.iter().find(|(_, line)| is_guard(line));
+            let (guard, _) = guard.expect("it has a guard");
+            let mut kill = Command::new("kill");
+            kill.args(["-KILL", &guard.to_string()]);
+            assert!(kill.status().expect("it can be started").success());
+        }
+        child.kill().expect("it was started");
+        child.wait().expect("it was started");
+        // Until the guard has ended the connection, the folder is in use.
+        drop(lock_folder(folder, || ()));
+        assert!(is_guard_killed || is_ending(*master), "{master} goes on");
+        connect(&server.address(), server.config());
+        // Another process may be removing it.
+        drop(lock_folder(folder, || ()));
+        assert!(!folder.exists(), "{} is still there", folder.display());
+        while !is_ending(*master) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 /// All files below a folder, with their content.

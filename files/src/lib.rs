@@ -34,6 +34,8 @@ mod real_file_system;
 mod root_folder;
 pub mod simulated;
 mod spool;
+#[cfg(unix)]
+mod temporary_folder;
 mod tree;
 
 pub use atomic::{
@@ -51,4 +53,6 @@ pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;
+#[cfg(unix)]
+pub use temporary_folder::TemporaryFolder;
 pub use tree::{NewTreeFile, NewTreeLink, PreparedTree, prepare_tree, replace_tree, write_tree};

@@ -61,14 +61,23 @@ fn is_removed(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A folder that is locked while it is filled.
-struct LockedFolder(Option<File>);
+/// A folder that is locked while it is filled or used.
+#[derive(Debug)]
+pub(crate) struct LockedFolder(Option<File>);
 
 impl LockedFolder {
     /// Makes a folder at a path that does not exist.
-    fn create(path: &Path) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path, access: Access) -> io::Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        if access == Access::Private {
+            use std::os::unix::fs::DirBuilderExt as _;
+            builder.mode(0o700);
+        }
+        #[cfg(not(unix))]
+        let _ = (access, &mut builder);
         loop {
-            fs::create_dir(path)?;
+            builder.create(path)?;
             if cfg!(windows) {
                 // Folders cannot be opened on this system.
                 return Ok(Self(None));
@@ -85,6 +94,13 @@ impl LockedFolder {
                 _ => return Ok(Self(Some(folder))),
             }
         }
+    }
+
+    /// The open folder, for another process to keep its lock.
+    #[cfg(unix)]
+    pub(crate) fn share(&self) -> io::Result<File> {
+        let folder = self.0.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        folder.try_clone()
     }
 }
 
@@ -223,7 +239,7 @@ impl FileSystem for RealFileSystem {
     }
 
     fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
-        Ok(Box::new(LockedFolder::create(path)?))
+        Ok(Box::new(LockedFolder::create(path, Access::Data)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

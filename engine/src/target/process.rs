@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pkgres_manifest::diagnostic::Escaped;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::command::{Command, Output};
 use super::error::{TargetError, shown};
@@ -60,17 +60,24 @@ pub(super) fn run(
         });
         let stdout = scope.spawn(|| read_all(stdout, &ended));
         let stderr = scope.spawn(|| read_all(stderr, &ended));
-        let status = wait(&mut child, command);
-        // Whatever the command left running has its pipes open. What has left the group goes on.
+        let was_signalled = wait(&child, command);
+        // Whatever the command left running has its pipes open. What has left the group goes on. Once the process has
+        // been collected, another group may get the number of this one.
         signal_group(&child, Signal::KILL);
-        let _ = ended.set(Instant::now());
         if let Some(guard) = guard {
             guard.remove(child.id());
         }
+        let status = child.wait();
+        let _ = ended.set(Instant::now());
         let (stdout, is_cut) = stdout.join().unwrap_or_default();
         let (stderr, _) = stderr.join().unwrap_or_default();
+        let was_signalled = was_signalled?;
+        let status = status.map_err(failed)?;
+        if was_signalled && status.signal().is_some() {
+            return Err(TargetError::Cancelled);
+        }
         Ok(Output {
-            code: status?,
+            code: status.code(),
             stdout,
             stderr,
             is_cut,
@@ -97,21 +104,14 @@ fn is_variable(name: &str) -> bool {
             .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-/// Waits for the end of a process; returns its exit code. Kills it if it takes too long.
-fn wait(child: &mut Child, command: &Command) -> Result<Option<i32>, TargetError> {
+/// Waits for the end of a process, and asks it to end if the command is cancelled. Returns whether it was asked. The
+/// process is not collected.
+fn wait(child: &Child, command: &Command) -> Result<bool, TargetError> {
     let start = Instant::now();
     let mut pause = PAUSES.0;
     let mut sent = None;
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return match (sent, status.signal()) {
-                (Some(_), Some(_)) => Err(TargetError::Cancelled),
-                _ => Ok(status.code()),
-            };
-        }
+    while !has_ended(child) {
         if start.elapsed() > command.timeout {
-            signal_group(child, Signal::KILL);
-            let _ = child.wait();
             return Err(TargetError::Timeout {
                 command: shown(command),
                 timeout: command.timeout,
@@ -125,12 +125,47 @@ fn wait(child: &mut Child, command: &Command) -> Result<Option<i32>, TargetError
         thread::sleep(pause);
         pause = (pause * 2).min(PAUSES.1);
     }
+    Ok(sent.is_some())
+}
+
+/// Whether a process has ended. It is not collected, so its number still belongs to it.
+pub(super) fn has_ended(child: &Child) -> bool {
+    let Some(id) = number_of(child) else {
+        return true;
+    };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // An error means that there is no such process any more.
+    !matches!(waitid(WaitId::Pid(id), options), Ok(None))
+}
+
+fn number_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 fn signal_group(child: &Child, signal: Signal) {
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(id) = id {
+    if let Some(id) = number_of(child) {
         // The group may be gone already.
         let _ = kill_process_group(id, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::test_kill_process_group;
+
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_process_that_has_ended_stays_its_own_until_its_group_is_killed() {
+        let mut child = std::process::Command::new("true")
+            .process_group(0)
+            .spawn()
+            .expect("it can be started");
+        wait(&child, &Command::new("true")).expect("it ends");
+        let id = number_of(&child).expect("it has a number");
+        test_kill_process_group(id).expect("the group is still there");
+        assert!(child.wait().expect("it was started").success());
+        assert!(has_ended(&child));
+        test_kill_process_group(id).expect_err("the group is gone");
     }
 }

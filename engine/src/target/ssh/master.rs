@@ -1,4 +1,7 @@
 //! The master process of ssh, which holds the connection to a machine that all other processes share.
+//!
+//! Nothing of it outlives this process. If this process is killed, a guard ends the master. The folder of the socket is
+//! locked until then; the next connection from this machine removes it, and ends the master if the guard could not.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,11 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tempfile::TempDir;
+use pkgres_files::TemporaryFolder;
 
 use super::address::SshAddress;
-use super::process::{Complaints, Pipes};
+use super::process::{Complaints, Pipes, end};
 use crate::target::cancellation::Cancellation;
+use crate::target::process::has_ended;
 use crate::target::process_guard::ProcessGuard;
 
 /// What every remote shell begins with: it reads its program, a line, from the input. This is the only text that the
@@ -39,8 +43,11 @@ const OPTIONS: [&str; 12] = [
 /// The pause between two looks at a connection that is being made.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The folder of the sockets. It is short, as the path of a socket must be.
+/// The folder that the folders of sockets are in. It is short, as the path of a socket must be.
 const SOCKETS: &str = "/tmp";
+
+/// The name that folders of sockets contain.
+const NAME: &str = "ssh";
 
 /// Options for connections by `ssh`.
 #[derive(Debug, Clone, Default)]
@@ -71,8 +78,8 @@ pub(super) struct Master {
     child: Mutex<Child>,
     complaints: Mutex<Option<Complaints>>,
     /// Ends the process if this one is killed; `None` if it cannot be started.
-    _guard: Option<ProcessGuard>,
-    folder: TempDir,
+    guard: Option<ProcessGuard>,
+    folder: TemporaryFolder,
 }
 
 impl Master {
@@ -84,10 +91,9 @@ impl Master {
         cancellation: &Cancellation,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| error.to_string();
-        let folder = tempfile::Builder::new()
-            .prefix("pkgres-ssh-")
-            .tempdir_in(SOCKETS)
-            .map_err(failed)?;
+        let folder = TemporaryFolder::create(Path::new(SOCKETS), NAME, end_abandoned)
+            .map_err(|error| error.to_string())?;
+        let guard = ProcessGuard::start(folder.share().ok()).ok();
         let option = || OsString::from("-o");
         let control = control_path(folder.path());
         let arguments = [
@@ -100,14 +106,13 @@ impl Master {
         let mut child = start(address, options, &arguments)?;
         // It reads and writes nothing.
         let Pipes { errors, .. } = Pipes::take(&mut child).map_err(failed)?;
-        let guard = ProcessGuard::start(None).ok();
         if let Some(guard) = &guard {
             guard.add(child.id());
         }
         let master = Self {
             child: Mutex::new(child),
             complaints: Mutex::new(Some(Complaints::of(errors))),
-            _guard: guard,
+            guard,
             folder,
         };
         // Its socket is there once the machine has accepted the user.
@@ -145,7 +150,7 @@ impl Master {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        matches!(lock(&self.child).try_wait(), Ok(None))
+        !has_ended(&lock(&self.child))
     }
 
     /// What it said last, if it has ended.
@@ -161,7 +166,30 @@ impl Drop for Master {
     fn drop(&mut self) {
         let mut child = lock(&self.child);
         let _ = child.kill();
+        // Once it has been waited for, another process may get its number.
+        if let Some(guard) = &self.guard {
+            guard.remove(child.id());
+        }
         let _ = child.wait();
+    }
+}
+
+/// Ends the master of a process that was killed, by the folder of its socket. One that is still connecting ends by
+/// itself, because it cannot make its socket without the folder.
+fn end_abandoned(folder: &Path) {
+    if !socket(folder).exists() {
+        return;
+    }
+    let request = Command::new("ssh")
+        .args(["-F", "none", "-O", "exit", "-o"])
+        .arg(control_path(folder))
+        .args(["--", "abandoned"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Ok(mut request) = request {
+        end(&mut request);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Machines that are reached by ssh.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pkgres_engine::{
-    EntryAttributes, Machine, Probe as _, SshAddress, SshMachine, SshOptions, Target, TargetError,
-    TargetLocation,
+    Cancellable, Cancellation, EntryAttributes, Machine, Probe as _, SshAddress, SshMachine,
+    SshOptions, Target, TargetError, TargetLocation,
 };
 use pkgres_tests::ssh::SshServer;
 
@@ -73,6 +74,50 @@ fn requests_of_many_threads_share_one_connection() {
         .names(&subject.path(""))
         .expect("it is a folder");
     assert_eq!(names.len(), 16);
+}
+
+/// sshd accepts ten sessions of a connection: requests, commands, a lock and signals share them.
+#[test]
+fn cancelled_commands_and_requests_of_many_threads_fit_into_one_connection() {
+    let Some(subject) = by_ssh() else { return };
+    let locked = subject.path("locked");
+    std::fs::create_dir(subject.outside("locked")).expect("a new folder");
+    let _lock = subject.target.lock(&locked).expect("nobody has it");
+    for round in 0..2 {
+        let cancellation = Cancellation::default();
+        let target = &Cancellable::new(&*subject.target, cancellation.clone());
+        let is_over = &AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let requests = [(); 8].map(|()| {
+                let subject = &subject;
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        let entry = subject.target.entry(&subject.path(""));
+                        assert!(entry.expect("it has a session").is_some());
+                    }
+                })
+            });
+            let started = |number: usize| format!("started {round} {number}");
+            let commands = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| {
+                let path = subject.outside(started(number));
+                let text = format!(": > '{}'; exec sleep 1000", path.display());
+                scope.spawn(move || target.run(&script(&text)))
+            });
+            let count = || (0..8).filter(|number| subject.outside(started(*number)).exists());
+            while count().count() < 4 && !commands.iter().any(|command| command.is_finished()) {
+                std::thread::yield_now();
+            }
+            cancellation.kill();
+            for command in commands {
+                let ended = command.join().expect("it does not panic");
+                assert!(matches!(ended, Err(TargetError::Cancelled)), "{ended:?}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+            for request in requests {
+                request.join().expect("it does not panic");
+            }
+        });
+    }
 }
 
 #[test]

@@ -13,10 +13,11 @@ use super::session::{Reply, ReplyStatus, Session};
 use crate::target::cancellation::Cancellation;
 use crate::target::{TargetError, TargetLock};
 
-/// The most sessions, and the most commands, that are open at once. sshd allows ten of both together, unless it is
-/// configured otherwise; one is left to end a command.
+/// The most sessions for requests, and the most commands, that are open at once. sshd allows ten of both together, unless
+/// it is configured otherwise. The other two are a session that holds a lock, and one that ends a command.
 const MOST_SESSIONS: usize = 4;
-const MOST_COMMANDS: usize = 5;
+const MOST_COMMANDS: usize = 4;
+const MOST_SIGNALS: usize = 1;
 
 /// A session whose shell holds a lock.
 #[derive(Debug)]
@@ -42,8 +43,10 @@ pub(super) struct Connection {
 struct OpenSessions {
     master: Option<Arc<Master>>,
     idle: Vec<Session>,
+    /// The number of requests that have a session or are getting one.
     sessions: usize,
     commands: usize,
+    signals: usize,
 }
 
 /// Room for one more session or command, until it is dropped.
@@ -124,6 +127,17 @@ impl Connection {
         Ok(session)
     }
 
+    /// Keeps a session that was opened without the slot of a request, unless requests may open all theirs.
+    fn keep_if_free(&self, session: Session) {
+        let mut state = lock(&self.state);
+        if state.idle.len() + state.sessions < MOST_SESSIONS {
+            state.idle.push(session);
+            return;
+        }
+        drop(state);
+        drop(session);
+    }
+
     /// Waits until one more command may run.
     pub(super) fn command_slot(&self) -> Slot<'_> {
         self.slot(|state| &mut state.commands, MOST_COMMANDS)
@@ -140,7 +154,7 @@ impl Connection {
         } else {
             let session = self.session()?;
             let master = Arc::clone(session.master());
-            lock(&self.state).idle.push(session);
+            self.keep_if_free(session);
             master
         };
         self.start(&master)
@@ -148,12 +162,13 @@ impl Connection {
 
     /// Sends a signal to a process group of the machine.
     pub(super) fn signal(&self, signal: &str, group: &str) -> Result<(), TargetError> {
-        // It must not wait for others, which may wait for the command that it ends.
+        // It must not wait for requests, which may wait for the command that it ends.
+        let _slot = self.slot(|state| &mut state.signals, MOST_SIGNALS);
         let mut session = self.session()?;
         let arguments = [signal.as_bytes(), group.as_bytes()];
         let reply = session.ask("signal", &arguments, b"");
         reply.map_err(|error| self.lost(&error, &mut session))?;
-        lock(&self.state).idle.push(session);
+        self.keep_if_free(session);
         Ok(())
     }
 

@@ -1,9 +1,12 @@
 //! Commands that change a project at the same time: what ends well is in the files.
 //!
-//! `ROUNDS` sets how often each is tried; 200 rounds take some minutes.
+//! `ROUNDS` sets how often each is tried; 200 rounds take some minutes. The commands of a round with different commands
+//! follow from its number.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
+
+use pkgres_tests::random::Random;
 
 use crate::program::{command, pkgres, write};
 
@@ -168,5 +171,134 @@ fn equal_lockfiles_and_models_do_not_fail() {
         let done = at_once(folder, |_| in_place.map(str::to_owned).to_vec());
         assert_eq!(done.len(), WRITERS);
         run(folder, &["pin", "model.json", "--check"]);
+    }
+}
+
+/// A command that changes a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// Requires a package that was not required.
+    Add,
+    /// Requires newer versions of a package.
+    AddNewer,
+    Remove,
+    Update,
+    Lock,
+    /// Pins a model with a class of the package to the locked version.
+    Pin,
+    /// Writes a setting.
+    Set,
+}
+
+const CHANGES: [Change; 7] = [
+    Change::Add,
+    Change::AddNewer,
+    Change::Remove,
+    Change::Update,
+    Change::Lock,
+    Change::Pin,
+    Change::Set,
+];
+
+impl Change {
+    /// The command for a package with this number.
+    fn command(self, number: usize) -> Vec<String> {
+        let line = match self {
+            Self::Add => format!("add P{number}@1.0"),
+            Self::AddNewer => format!("add P{number}@1.1"),
+            Self::Remove => format!("remove P{number}"),
+            Self::Update => format!("update P{number}"),
+            Self::Lock => "lock".to_owned(),
+            Self::Pin => format!("pin model{number}.json --lock pkgres.lock --in-place"),
+            Self::Set => format!("config set {} --project", SETTINGS[number]),
+        };
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    /// The locked version of its package in the end; `None` if it is not required.
+    fn locked(self) -> Option<&'static str> {
+        match self {
+            Self::AddNewer | Self::Update => Some("1.1.0"),
+            Self::Remove => None,
+            Self::Add | Self::Lock | Self::Pin | Self::Set => Some("1.0.0"),
+        }
+    }
+}
+
+/// Settings that do not change which versions are chosen, with their values.
+const SETTINGS: [&str; WRITERS] = [
+    "max-steps 100000",
+    "max-packages 1000",
+    "network-timeout 60",
+    "prerelease never",
+    "single-version true",
+];
+
+/// The locked version of each package.
+fn locked(lock: &str) -> Vec<Option<&str>> {
+    let version = |number: usize| {
+        let name = format!("- name: P{number}");
+        let mut lines = lock.lines().skip_while(|line| *line != name);
+        lines.nth(1)?.strip_prefix("  version: ")
+    };
+    (0..WRITERS).map(version).collect()
+}
+
+#[test]
+fn different_commands_at_once_all_change_the_project() {
+    for round in 0..rounds() {
+        let mut random = Random::new(round as u64);
+        let changes: Vec<Change> = (0..WRITERS).map(|_| *random.pick(&CHANGES)).collect();
+        let required = |spec: &str| -> String {
+            let numbers = (0..WRITERS).filter(|number| changes[*number] != Change::Add);
+            numbers
+                .map(|number| format!("  P{number}: {spec}\n"))
+                .collect()
+        };
+        let project = project(&required("1.0"));
+        let folder = project.path();
+        run(folder, &["lock"]);
+        let manifest = text(folder, "manifest.yaml");
+        let manifest = manifest.replace(&required("1.0"), &required("1"));
+        write(&folder.join("manifest.yaml"), &manifest);
+        for number in 0..WRITERS {
+            let model = format!(r#"{{"?": {{"id": "a", "type": "C{number}"}}}}"#);
+            write(&folder.join(format!("model{number}.json")), &model);
+        }
+
+        let done = at_once(folder, |number| changes[number].command(number));
+        let shown = format!("round {round}: {changes:?}");
+        assert_eq!(done.len(), WRITERS, "{shown}: only {done:?} ended well");
+
+        let lock = text(folder, "pkgres.lock");
+        let expected: Vec<_> = changes.iter().map(|change| change.locked()).collect();
+        assert_eq!(locked(&lock), expected, "{shown}");
+        let manifest = text(folder, "manifest.yaml");
+        let settings = text(folder, "pkgres.toml");
+        for (number, change) in changes.iter().enumerate() {
+            let requires = format!("  P{number}: ");
+            let is_required = manifest.contains(&requires);
+            assert_eq!(
+                is_required,
+                *change != Change::Remove,
+                "{shown}: {manifest}"
+            );
+            match change {
+                Change::Pin => {
+                    let model = text(folder, &format!("model{number}.json"));
+                    assert!(model.contains(r#""version": "1.0.0""#), "{shown}: {model}");
+                }
+                Change::Set => {
+                    let (key, value) = SETTINGS[number].split_once(' ').expect("a setting");
+                    let is_set = settings.lines().any(|line| {
+                        let written = line.split_once(" = ");
+                        written.is_some_and(|(at, is)| at == key && is.trim_matches('"') == value)
+                    });
+                    assert!(is_set, "{shown}: {settings}");
+                }
+                _ => {}
+            }
+        }
+        assert_clean(folder);
     }
 }

@@ -37,15 +37,14 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An input is larger, nested deeper or made of more parts than its limit allows. The message
-    /// gives the limit and its value. Programs that embed the libraries can raise limits. On the
-    /// command line, settings raise the limits for registries on the network, and a hint names the
-    /// setting.
+    /// An input is larger, more deeply nested or has more elements than the limit. The message gives the limit and its
+    /// value. Programs that embed the libraries can raise limits. On the command line, settings raise the limits for
+    /// registries on the network, and a hint names the setting.
     Limit = 1, "a limit is exceeded";
     /// The text is not well-formed YAML or JSON.
     Syntax = 2, "malformed YAML or JSON";
-    /// A spec that begins with `>`, `>=` or `*` has no quotes. Without them YAML reads `>1` as the start of a block of
-    /// text, and rejects `>=1` and `*`.
+    /// A spec that begins with `>`, `>=` or `*` has no quotes. Without them, YAML reads `>1` as a block scalar, and
+    /// rejects `>=1` and `*`.
     UnquotedSpec = 3, "a spec without quotes";
     /// A mapping has the same key twice. YAML readers disagree about which of the two values counts, so pkgres takes
     /// neither.
@@ -70,8 +69,8 @@ codes! {
     /// No registry has a package of this name. Check the spelling, and that pkgres reads the registry
     /// that has the package.
     UnknownPackage = 11, "an unknown package";
-    /// The requirements on a package exclude all of its versions. The message lists every
-    /// requirement involved with its owner. `pkgres explain` shows the whole proof.
+    /// The requirements for a package exclude all of its versions. The message names the requirements that conflict,
+    /// each with its owner. If there are many, `pkgres explain` lists them all.
     NoVersion = 12, "no version meets all requirements";
     /// A class extends another one, but none of the releases that can be chosen defines that
     /// class. A class may extend classes of its own package, of the core library and of packages
@@ -102,9 +101,8 @@ codes! {
     LockFormat = 23, "the lockfile has a newer format";
     /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
-    /// An archive cannot be read. A class package is a plain zip file: every byte belongs to exactly one record, headers
-    /// agree with each other, and each entry is a stored or a deflated file. `pkgres pack` makes valid archives. A
-    /// collection is a gzipped tar file.
+    /// An archive cannot be read. Class packages are zip files without gaps, overlaps or contradictory headers, whose
+    /// entries are stored or deflated; `pkgres pack` makes them. A collection is a gzipped tar file.
     Archive = 30, "an invalid package archive";
     /// The folder or archive is not a package: its manifest or one of its class files is missing.
     PackageShape = 31, "not a package";
@@ -262,15 +260,15 @@ codes! {
     ValueNotText = 110, "a value is not text";
     /// A machine does not meet the conditions of its validation, or a validator could not make it meet them.
     ValidationFailed = 111, "a machine fails its validation";
-    /// A validator that was only allowed to test changed something, or tried to, and still succeeded. Its result says
-    /// nothing about a machine.
+    /// A validator that was only allowed to test changed something, or tried to, and still succeeded. Its result is
+    /// meaningless.
     TestChanges = 112, "a test cannot be trusted";
     /// A machine cannot be reached by `ssh`, or the connection to it was lost. The message has the reason that
     /// `ssh` reports. The configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
     MachineUnreachable = 115, "a machine cannot be reached";
-    /// A call of a function has no answer: the class does not have the function, the platform does not support it,
-    /// the arguments are wrong, or the function returned something that its interface does not allow.
-    Call = 116, "a call without an answer";
+    /// A function cannot be called or has no valid result: the class does not have the function, the platform does not
+    /// support it, the arguments are wrong, or the function returned something that its interface does not allow.
+    Call = 116, "a function call failed";
     /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The
     /// problem, the names of its variables and the proof belong together. `problem.opb` and `names.json` are
     /// trusted: edits to them that leave the proof valid are not detected.

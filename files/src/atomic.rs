@@ -1,15 +1,11 @@
 //! Writes files atomically: to a temporary file that is synced and renamed over the target.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::FileError;
 use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
-
-/// The prefix of temporary names. No package may have a file with such a name.
-const TEMPORARY_PREFIX: &str = ".pkgres-";
+use crate::temporary::{is_temporary_name, is_temporary_name_of, temporary_name};
 
 /// The size, in bytes, up to which small pieces are put together before they are written.
 const PIECE: usize = 64 << 10;
@@ -333,28 +329,11 @@ pub(crate) fn file_name(path: &Path) -> Result<String, FileError> {
         .ok_or_else(|| FileError::rejected(path, "the path does not end in a name"))
 }
 
-/// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.
-pub(crate) fn temporary_name(name: &str) -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    // Each state has keys of its own, so that the hash of nothing is a random number.
-    let random = RandomState::new().build_hasher().finish();
-    format!("{TEMPORARY_PREFIX}{name}.{random:016x}-{number}.tmp")
-}
-
 /// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.
 pub(crate) fn sweep<S: FileSystem + ?Sized>(system: &S, folder: &Path, name: &str) {
     sweep_where(system, folder, |leftover| {
         is_temporary_name_of(name, leftover)
     });
-}
-
-/// Whether a name is one that [`temporary_name`] returns for `name`.
-pub(crate) fn is_temporary_name_of(name: &str, leftover: &str) -> bool {
-    let rest = leftover
-        .strip_prefix(TEMPORARY_PREFIX)
-        .and_then(|rest| rest.strip_prefix(name));
-    rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".tmp"))
 }
 
 /// Removes temporary files and folders with certain names.
@@ -374,16 +353,4 @@ fn sweep_where<S: FileSystem + ?Sized>(
             let _ = system.remove_if_idle(&path);
         }
     }
-}
-
-/// Whether a name has the form of [`temporary_name`], for whatever file.
-fn is_temporary_name(name: &str) -> bool {
-    let number_of = |name: &str| {
-        let name = name.strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(".tmp")?;
-        let (_, end) = name.rsplit_once('.')?;
-        let (random, number) = end.split_once('-')?;
-        let is_random = random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (is_random && number.parse::<u32>().is_ok()).then_some(())
-    };
-    number_of(name).is_some()
 }

@@ -28,12 +28,15 @@ mod error;
 mod file_system;
 mod lock;
 mod map;
+#[cfg(target_os = "linux")]
+mod open_folder;
 mod read;
 mod real_file_system;
 #[cfg(target_os = "linux")]
 mod root_folder;
 pub mod simulated;
 mod spool;
+mod temporary;
 #[cfg(unix)]
 mod temporary_folder;
 mod tree;
@@ -46,12 +49,14 @@ pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
+#[cfg(target_os = "linux")]
+pub use open_folder::EntryAttributes;
 pub use read::{
     Follow, is_pipe, open_file, read_file, read_file_below, read_file_or_pipe, read_open_file,
 };
 pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
-pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
+pub use root_folder::{RootEntry, RootFolder};
 pub use spool::Spool;
 #[cfg(unix)]
 pub use temporary_folder::TemporaryFolder;

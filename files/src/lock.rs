@@ -4,10 +4,11 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::error::FileError;
+use crate::file_system::{BeingFilled, NewFile};
 
 /// A file lock, released on drop.
 #[derive(Debug)]
@@ -21,6 +22,23 @@ impl FileLock {
     /// The process cannot open more files.
     pub fn share(&self) -> io::Result<File> {
         self.0.try_clone()
+    }
+
+    /// The locked file.
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl BeingFilled for FileLock {}
+
+impl NewFile for FileLock {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_all()
     }
 }
 
@@ -92,6 +110,52 @@ pub(crate) fn try_lock_open_folder(folder: File) -> io::Result<Option<FileLock>>
         Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(Some(FileLock(folder))),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Makes a file or folder and locks it. The lock distinguishes one that is being written from one that was left behind; on
+/// file systems without locks, what was left behind stays.
+///
+/// `create` returns `None` if another process removed the entry, as left behind, before it was opened.
+pub(crate) fn create_locked(create: impl Fn() -> io::Result<Option<File>>) -> io::Result<FileLock> {
+    loop {
+        let Some(file) = create()? else { continue };
+        // A process that holds the lock is about to remove the entry.
+        match file.lock() {
+            Err(error) if !is_without_locks(&error) => return Err(error),
+            _ if is_removed(&file)? => {}
+            _ => return Ok(FileLock(file)),
+        }
+    }
+}
+
+/// Calls `remove`, which removes the name of an open file or folder, unless a process has locked it; returns whether it did.
+pub(crate) fn remove_if_idle(
+    file: &File,
+    remove: impl FnOnce() -> io::Result<()>,
+) -> io::Result<bool> {
+    match file.try_lock() {
+        // The name may belong to another file by now, which a process is writing.
+        Ok(()) if is_removed(file)? => Ok(false),
+        // The lock is held until the name is gone, so that no process begins to write under it.
+        Ok(()) => remove().map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether an open file or folder has no name any more.
+#[cfg(unix)]
+fn is_removed(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    Ok(file.metadata()?.nlink() == 0)
+}
+
+/// On this system, what is open cannot be removed.
+#[cfg(not(unix))]
+fn is_removed(_: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// The process that holds a lock on the file with this number; `None` if the system does not say.

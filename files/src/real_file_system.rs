@@ -4,134 +4,60 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use crate::error::FileError;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
+use crate::lock::{FileLock, create_locked, remove_if_idle};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFileSystem;
 
-/// A file that is locked while it is written.
-pub(crate) struct LockedFile(File);
-
-impl LockedFile {
-    /// Makes a file at a path that does not exist.
-    pub(crate) fn create(path: &Path, access: Access) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(match access {
-                Access::Data => 0o644,
-                Access::Program => 0o755,
-                Access::Private => 0o600,
-            });
-        }
-        #[cfg(not(unix))]
-        let _ = access;
-        // The lock distinguishes a file that is being written from one that was left behind. On file systems
-        // without locks, such files stay.
-        loop {
-            let file = options.open(path)?;
-            match file.lock() {
-                Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
-                // Another process may have removed the file as left behind before it was locked.
-                _ if is_removed(&file)? => {}
-                _ => return Ok(Self(file)),
-            }
-        }
-    }
-}
-
-/// Whether an open file or folder has no name any more.
-#[cfg(unix)]
-fn is_removed(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-
-    Ok(file.metadata()?.nlink() == 0)
-}
-
-/// On this system, what is open cannot be removed.
-#[cfg(not(unix))]
-fn is_removed(_: &File) -> io::Result<bool> {
-    Ok(false)
-}
-
-/// A folder that is locked while it is filled or used.
-#[derive(Debug)]
-pub(crate) struct LockedFolder(Option<File>);
-
-impl LockedFolder {
-    /// Makes a folder at a path that does not exist.
-    pub(crate) fn create(path: &Path, access: Access) -> io::Result<Self> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        if access == Access::Private {
-            use std::os::unix::fs::DirBuilderExt as _;
-            builder.mode(0o700);
-        }
-        #[cfg(not(unix))]
-        let _ = (access, &mut builder);
-        loop {
-            builder.create(path)?;
-            if cfg!(windows) {
-                // Folders cannot be opened on this system.
-                return Ok(Self(None));
-            }
-            let folder = match File::open(path) {
-                Ok(folder) => folder,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            match folder.lock() {
-                Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
-                // Another process may have removed the folder as left behind before it was locked.
-                _ if is_removed(&folder)? => {}
-                _ => return Ok(Self(Some(folder))),
-            }
-        }
-    }
-
-    /// The open folder, for another process to keep its lock.
+/// Makes a file at a path that does not exist, and locks it.
+pub(crate) fn create_locked_file(path: &Path, access: Access) -> io::Result<FileLock> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
     #[cfg(unix)]
-    pub(crate) fn share(&self) -> io::Result<File> {
-        let folder = self.0.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        folder.try_clone()
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(match access {
+            Access::Data => 0o644,
+            Access::Program => 0o755,
+            Access::Private => 0o600,
+        });
     }
+    #[cfg(not(unix))]
+    let _ = access;
+    create_locked(|| options.open(path).map(Some))
 }
 
-impl BeingFilled for LockedFolder {}
+/// Makes a folder at a path that does not exist, and locks it.
+#[cfg(unix)]
+pub(crate) fn create_locked_folder(path: &Path, access: Access) -> io::Result<FileLock> {
+    use std::os::unix::fs::DirBuilderExt as _;
 
-impl Drop for LockedFolder {
-    fn drop(&mut self) {
-        // As with files.
-        if let Some(folder) = &self.0 {
-            let _ = folder.unlock();
+    let mut builder = fs::DirBuilder::new();
+    if access == Access::Private {
+        builder.mode(0o700);
+    }
+    create_locked(|| {
+        builder.create(path)?;
+        match File::open(path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
-    }
+    })
 }
 
-impl NewFile for LockedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
-    }
+/// A folder that cannot be locked, because folders cannot be opened on this system.
+#[cfg(not(unix))]
+struct UnlockedFolder;
 
-    fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_all()
-    }
-}
-
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // Closing is not enough: a process that is being started at this moment shares the file and its lock. On
-        // file systems without locks there is nothing to undo.
-        let _ = self.0.unlock();
-    }
-}
+#[cfg(not(unix))]
+impl BeingFilled for UnlockedFolder {}
 
 /// The mode of a file that cannot have the group of the old one: the group and everyone else get the rights that both
 /// had, as a member of one may be in the other now.
@@ -193,7 +119,7 @@ impl FileSystem for RealFileSystem {
     }
 
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>> {
-        Ok(Box::new(LockedFile::create(path, access)?))
+        Ok(Box::new(create_locked_file(path, access)?))
     }
 
     #[cfg(unix)]
@@ -203,20 +129,21 @@ impl FileSystem for RealFileSystem {
         // Set-user-ID is not copied: the owner may be another one.
         let mut mode = like.mode() & 0o777;
         // The file starts private, so that no other user can read it in between, and the umask does not apply.
-        let file = LockedFile::create(path, Access::Private)?;
-        let created = file.0.metadata()?;
-        if created.gid() != like.gid() && fchown(&file.0, None, Some(like.gid())).is_err() {
+        let new = create_locked_file(path, Access::Private)?;
+        let file = new.file();
+        let created = file.metadata()?;
+        if created.gid() != like.gid() && fchown(file, None, Some(like.gid())).is_err() {
             mode = for_another_group(mode);
         }
         // Only the superuser may give a file away; for all others, who replaces a file owns it.
         if created.uid() != like.uid() {
-            let _ = fchown(&file.0, Some(like.uid()), None);
+            let _ = fchown(file, Some(like.uid()), None);
         }
         // On file systems with one mode for all files there is nothing to change, and it may not be allowed.
         if created.mode() & 0o777 != mode {
-            file.0.set_permissions(fs::Permissions::from_mode(mode))?;
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
         }
-        Ok(Box::new(file))
+        Ok(Box::new(new))
     }
 
     #[cfg(not(unix))]
@@ -238,8 +165,15 @@ impl FileSystem for RealFileSystem {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    #[cfg(unix)]
     fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
-        Ok(Box::new(LockedFolder::create(path, Access::Data)?))
+        Ok(Box::new(create_locked_folder(path, Access::Data)?))
+    }
+
+    #[cfg(not(unix))]
+    fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
+        fs::create_dir(path)?;
+        Ok(Box::new(UnlockedFolder))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -268,14 +202,7 @@ impl FileSystem for RealFileSystem {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
-        match file.try_lock() {
-            Ok(()) => self.remove(path).map(|()| true),
-            Err(fs::TryLockError::WouldBlock) => Ok(false),
-            Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                Ok(false)
-            }
-            Err(fs::TryLockError::Error(error)) => Err(error),
-        }
+        remove_if_idle(&file, || self.remove(path))
     }
 }
 

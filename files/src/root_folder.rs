@@ -2,19 +2,21 @@
 //! Nothing outside of it can be reached.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::atomic::{file_name, is_temporary_name_of, parent, temporary_name};
+use crate::atomic::{file_name, parent, write_file};
 use crate::error::FileError;
 use crate::file_system::EntryKind;
 use crate::lock::{FileLock, holder_of, try_lock_open_folder};
+use crate::open_folder::{EntryAttributes, OpenFolder, apply, kind_of, names_in, remove_tree};
 use crate::read::Follow;
+use crate::temporary::temporary_name;
 
 /// A folder whose content is read and written as the root of a file system, such as an unpacked image of a machine, or
 /// `/` itself. Linux alone has the system call that keeps links inside.
@@ -54,28 +56,6 @@ pub struct RootEntry {
     pub size: u64,
     /// The target of a link; `None` for everything else.
     pub link_target: Option<PathBuf>,
-}
-
-/// The attributes that a new or changed entry gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntryAttributes {
-    /// The permission bits, with set-user-ID, set-group-ID and sticky. The umask does not apply.
-    pub mode: u32,
-    /// The number of the user that owns it; `None` leaves it to the system.
-    pub user: Option<u32>,
-    /// The number of its group; `None` leaves it to the system.
-    pub group: Option<u32>,
-}
-
-impl EntryAttributes {
-    /// Attributes with permission bits only.
-    pub fn with_mode(mode: u32) -> Self {
-        Self {
-            mode,
-            user: None,
-            group: None,
-        }
-    }
 }
 
 impl RootFolder {
@@ -188,7 +168,7 @@ impl RootFolder {
         let folder = self
             .resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
             .map_err(failed("cannot read", path))?;
-        let mut names = names_in(folder).map_err(failed("cannot read", path))?;
+        let mut names = names_in(&folder).map_err(failed("cannot read", path))?;
         names.sort();
         Ok(names)
     }
@@ -205,28 +185,8 @@ impl RootFolder {
         bytes: &[u8],
         attributes: EntryAttributes,
     ) -> Result<(), FileError> {
-        let error = || failed("cannot write", path);
-        let name = file_name(path)?;
-        match self.entry(path)?.map(|entry| entry.kind) {
-            None | Some(EntryKind::File) => {}
-            Some(EntryKind::Folder) => return Err(FileError::rejected(path, "there is a folder")),
-            Some(EntryKind::Link) => {
-                return Err(FileError::rejected(path, "links are not written through"));
-            }
-            Some(EntryKind::Other) => {
-                return Err(FileError::rejected(path, "this is not a plain file"));
-            }
-        }
-        let folder = self.folder_of(path)?;
-        sweep(&folder, &name);
-        let temporary = temporary_name(&name);
-        let written = write_beside(&folder, &temporary, &name, bytes, attributes);
-        if let Err(first) = written {
-            // The error that is reported is the first one.
-            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
-            return Err(FileError::system("cannot write", path)(first));
-        }
-        rustix::fs::fsync(&folder).map_err(error())
+        let folder = &self.folder_of(path)?;
+        write_file(&OpenFolder { folder, attributes }, path, bytes)
     }
 
     /// Makes a folder whose parent exists.
@@ -335,136 +295,6 @@ impl RootFolder {
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(Errno) -> FileError {
     let error = FileError::system(action, path);
     move |errno| error(io::Error::from(errno))
-}
-
-fn kind_of(stat: &Stat) -> EntryKind {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => EntryKind::File,
-        FileType::Directory => EntryKind::Folder,
-        FileType::Symlink => EntryKind::Link,
-        _ => EntryKind::Other,
-    }
-}
-
-fn names_in(folder: OwnedFd) -> rustix::io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::new(folder)? {
-        let name = entry?.file_name().to_bytes().to_vec();
-        if name != b"." && name != b".." {
-            names.push(OsString::from_vec(name));
-        }
-    }
-    Ok(names)
-}
-
-fn apply(file: &OwnedFd, attributes: EntryAttributes) -> rustix::io::Result<()> {
-    // The owner comes first, because a change of it clears set-user-ID.
-    if attributes.user.is_some() || attributes.group.is_some() {
-        // The last number means that the owner stays, for which there is `None`.
-        if [attributes.user, attributes.group].contains(&Some(u32::MAX)) {
-            return Err(rustix::io::Errno::INVAL);
-        }
-        let user = attributes.user.map(rustix::fs::Uid::from_raw);
-        let group = attributes.group.map(rustix::fs::Gid::from_raw);
-        rustix::fs::fchown(file, user, group)?;
-    }
-    rustix::fs::fchmod(file, Mode::from_raw_mode(attributes.mode))
-}
-
-fn write_beside(
-    folder: &OwnedFd,
-    temporary: &str,
-    name: &str,
-    bytes: &[u8],
-    attributes: EntryAttributes,
-) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(folder, temporary, flags, Mode::RUSR | Mode::WUSR)?;
-    let mut file = std::fs::File::from(file);
-    // The lock distinguishes a file that is being written from one that was left behind.
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::ResourceBusy.into()),
-        Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-        Err(std::fs::TryLockError::Error(error)) => return Err(error),
-    }
-    file.write_all(bytes)?;
-    let file = OwnedFd::from(file);
-    apply(&file, attributes)?;
-    rustix::fs::fsync(&file)?;
-    rustix::fs::renameat(folder, temporary, folder, name)?;
-    Ok(())
-}
-
-/// Removes temporary files of `name` that no process is writing. Failing to is not an error.
-fn sweep(folder: &OwnedFd, name: &str) {
-    let again = rustix::fs::openat(
-        folder,
-        ".",
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    );
-    let names = again.and_then(names_in).unwrap_or_default();
-    for leftover in names {
-        let is_leftover = leftover
-            .to_str()
-            .is_some_and(|leftover| is_temporary_name_of(name, leftover));
-        if !is_leftover {
-            continue;
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = rustix::fs::openat(folder, &leftover, flags, Mode::empty()) else {
-            continue;
-        };
-        if std::fs::File::from(file).try_lock().is_ok() {
-            let _ = rustix::fs::unlinkat(folder, &leftover, AtFlags::empty());
-        }
-    }
-}
-
-/// Removes what has a name in a folder, with everything in it. Links are removed, not followed.
-fn remove_tree(folder: &OwnedFd, name: OsString) -> rustix::io::Result<()> {
-    /// A folder that is being emptied, its name in the folder before it, and the names that are left in it.
-    struct Level {
-        folder: OwnedFd,
-        name: OsString,
-        left: Vec<OsString>,
-    }
-    let open = |folder: &OwnedFd, name: &OsString| {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(folder.as_fd(), name, flags, Mode::empty())
-    };
-    let mut levels: Vec<Level> = Vec::new();
-    let mut next = Some(name);
-    loop {
-        let around = levels.last().map_or(folder, |level| &level.folder);
-        if let Some(name) = next.take() {
-            match rustix::fs::unlinkat(around, &name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(Errno::ISDIR | Errno::PERM) => {
-                    let opened = open(around, &name)?;
-                    let left = names_in(open(around, &name)?)?;
-                    levels.push(Level {
-                        folder: opened,
-                        name,
-                        left,
-                    });
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        let Some(level) = levels.last_mut() else {
-            return Ok(());
-        };
-        next = level.left.pop();
-        if next.is_none() {
-            let Some(done) = levels.pop() else {
-                return Ok(());
-            };
-            let around = levels.last().map_or(folder, |level| &level.folder);
-            rustix::fs::unlinkat(around, &done.name, AtFlags::REMOVEDIR)?;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::atomic::{sweep, temporary_name};
+use crate::atomic::sweep;
 use crate::error::FileError;
 use crate::file_system::{Access, FileSystem as _, NewFile as _};
+use crate::lock::FileLock;
 use crate::map::{FileBytes, map_file};
-use crate::real_file_system::{LockedFile, RealFileSystem};
+use crate::real_file_system::{RealFileSystem, create_locked_file};
+use crate::temporary::temporary_name;
 
 /// The name that temporary files contain.
 const NAME: &str = "spool";
@@ -16,7 +18,7 @@ const NAME: &str = "spool";
 /// Nothing is synced, and the file is removed when this, or the [`FileBytes`] made from it, is dropped. Files that a killed
 /// process left behind are removed when the next one is made in the same folder. Only its owner can read it.
 pub struct Spool {
-    file: LockedFile,
+    file: FileLock,
     path: Removed,
     length: u64,
 }
@@ -40,7 +42,7 @@ impl Spool {
     pub fn create(folder: &Path) -> Result<Self, FileError> {
         sweep(&RealFileSystem, folder, NAME);
         let path = folder.join(temporary_name(NAME));
-        let file = LockedFile::create(&path, Access::Private)
+        let file = create_locked_file(&path, Access::Private)
             .map_err(FileError::system("cannot write", &path))?;
         Ok(Self {
             file,
@@ -108,7 +110,7 @@ mod tests {
     #[test]
     fn only_files_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let left = folder.path().join(".pkgres-spool.1-1.tmp");
+        let left = folder.path().join(temporary_name(NAME));
         crate::write_file(&RealFileSystem, &left, b"left").expect("it is written");
         let mut first = Spool::create(folder.path()).expect("a file");
         assert_eq!(names(folder.path()).len(), 1);

@@ -8,10 +8,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::atomic::{is_temporary_name_of, temporary_name};
 use crate::error::FileError;
 use crate::file_system::{Access, FileSystem as _};
-use crate::real_file_system::{LockedFolder, RealFileSystem};
+use crate::lock::{FileLock, remove_if_idle};
+use crate::real_file_system::{RealFileSystem, create_locked_folder};
+use crate::temporary::{is_temporary_name_of, temporary_name};
 
 /// A temporary folder that only its owner can use. It is removed when this is dropped.
 ///
@@ -20,7 +21,7 @@ use crate::real_file_system::{LockedFolder, RealFileSystem};
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
-    folder: LockedFolder,
+    folder: FileLock,
 }
 
 impl TemporaryFolder {
@@ -33,7 +34,7 @@ impl TemporaryFolder {
     pub fn create(parent: &Path, name: &str, abandoned: impl Fn(&Path)) -> Result<Self, FileError> {
         let path = parent.join(temporary_name(name));
         let failed = || FileError::system("cannot create", &path);
-        let folder = LockedFolder::create(&path, Access::Private).map_err(failed())?;
+        let folder = create_locked_folder(&path, Access::Private).map_err(failed())?;
         let created = Self { path, folder };
         let owner =
             fs::metadata(&created.path).map_err(FileError::system("cannot read", parent))?;
@@ -67,13 +68,11 @@ impl TemporaryFolder {
 
 /// Removes a folder that no process has locked.
 fn remove_abandoned(path: &Path, abandoned: impl Fn(&Path)) -> io::Result<()> {
-    let folder = File::open(path)?;
-    // On file systems without locks, such folders stay.
-    if folder.try_lock().is_ok() {
+    let remove = || {
         abandoned(path);
-        RealFileSystem.remove(path)?;
-    }
-    Ok(())
+        RealFileSystem.remove(path)
+    };
+    remove_if_idle(&File::open(path)?, remove).map(|_| ())
 }
 
 impl Drop for TemporaryFolder {

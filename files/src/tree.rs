@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::PackagePath;
 
-use crate::atomic::{file_name, parent, sweep, temporary_name};
+use crate::atomic::{file_name, parent, sweep};
 use crate::error::FileError;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem};
+use crate::temporary::temporary_name;
 
 /// A file of a folder that is written with [`write_tree`] or [`replace_tree`].
 #[derive(Debug, Clone, PartialEq, Eq)]

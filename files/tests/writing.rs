@@ -238,8 +238,9 @@ fn a_prepared_folder_changes_nothing_until_it_is_committed() {
 fn leftovers_are_swept_and_running_writes_left_alone() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = folder.path().join("pkgres.lock");
-    let leftover = folder.path().join(".pkgres-pkgres.lock.1-1.tmp");
-    let running = folder.path().join(".pkgres-pkgres.lock.2-2.tmp");
+    let temporary = |number| format!(".pkgres-pkgres.lock.0123456789abcdef-{number}.tmp");
+    let leftover = folder.path().join(temporary(1));
+    let running = folder.path().join(temporary(2));
     std::fs::write(&leftover, "half").expect("written");
     let held = RealFileSystem
         .create_file(&running, Access::Data)
@@ -251,6 +252,44 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
     write_file(&RealFileSystem, &target, OLD).expect("written");
     assert!(!running.exists());
     assert_eq!(std::fs::read(&target).expect("read"), OLD);
+}
+
+/// Writes do not take the temporary files of each other for leftovers: neither those of the same file nor those of a file
+/// whose name only begins the same.
+#[test]
+fn files_are_written_at_the_same_time() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let names = ["web", "web.conf", "web.conf.d", "web"];
+    #[cfg(target_os = "linux")]
+    let root = pkgres_files::RootFolder::open(folder.path()).expect("it exists");
+    std::thread::scope(|scope| {
+        for name in names {
+            let path = folder.path().join(name);
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    write_file(&RealFileSystem, &path, NEW).expect("no obstacle");
+                }
+            });
+            #[cfg(target_os = "linux")]
+            let (root, path) = (&root, Path::new("/").join(name));
+            #[cfg(target_os = "linux")]
+            scope.spawn(move || {
+                let attributes = pkgres_files::EntryAttributes::with_mode(0o644);
+                for _ in 0..100 {
+                    let written = root.write_file(&path, NEW, attributes);
+                    written.expect("no obstacle");
+                }
+            });
+        }
+    });
+    for name in names {
+        assert_eq!(
+            std::fs::read(folder.path().join(name)).ok().as_deref(),
+            Some(NEW)
+        );
+    }
+    let count = std::fs::read_dir(folder.path()).expect("it exists").count();
+    assert_eq!(count, 3, "nothing is left behind");
 }
 
 #[cfg(unix)]

@@ -1,0 +1,66 @@
+//! The names of files and folders that are being written beside their targets.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The prefix of temporary names. No package may have a file with such a name.
+const PREFIX: &str = ".pkgres-";
+
+/// The suffix of temporary names.
+const SUFFIX: &str = ".tmp";
+
+/// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.
+pub(crate) fn temporary_name(name: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    // Each state has keys of its own, so that the hash of nothing is a random number.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{PREFIX}{name}.{random:016x}-{number}{SUFFIX}")
+}
+
+/// Whether a name is one that [`temporary_name`] returns for `name`.
+pub(crate) fn is_temporary_name_of(name: &str, temporary: &str) -> bool {
+    target_of(temporary) == Some(name)
+}
+
+/// Whether a name is one that [`temporary_name`] returns, for whatever name.
+pub(crate) fn is_temporary_name(name: &str) -> bool {
+    target_of(name).is_some()
+}
+
+/// The part of a temporary name that comes from the name of its target.
+fn target_of(temporary: &str) -> Option<&str> {
+    let name = temporary.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    // The target may have dots in its name: `web` and `web.conf` can be in one folder.
+    let (target, end) = name.rsplit_once('.')?;
+    let (random, number) = end.split_once('-')?;
+    let is_random = random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_random && number.parse::<u32>().is_ok()).then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_name_belongs_to_one_target() {
+        let names = ["web", "web.conf", "web.", ".web", "conf", "web.0-0", "é"];
+        for name in names {
+            let temporary = temporary_name(name);
+            assert!(is_temporary_name(&temporary), "{temporary}");
+            for other in names {
+                let belongs = is_temporary_name_of(other, &temporary);
+                assert_eq!(belongs, other == name, "{other} {temporary}");
+            }
+        }
+        for other in [
+            ".pkgres-web.tmp",
+            ".pkgres-web.conf.tmp",
+            ".pkgres-web.1-1.tmp",
+            ".pkgres-web.0123456789abcdef-0.tmp.zip",
+            "web.0123456789abcdef-0.tmp",
+        ] {
+            assert!(!is_temporary_name(other), "{other}");
+        }
+    }
+}

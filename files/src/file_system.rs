@@ -76,4 +76,7 @@ pub trait FileSystem {
 
     /// Removes a file that no process is writing, or a folder that none is filling; returns whether it did.
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool>;
+
+    /// Renames a folder that no process is filling to a path that does not exist; returns whether it did.
+    fn rename_if_idle(&self, from: &Path, to: &Path) -> io::Result<bool>;
 }

@@ -128,16 +128,14 @@ pub(crate) fn create_locked(create: impl Fn() -> io::Result<Option<File>>) -> io
     }
 }
 
-/// Calls `remove`, which removes the name of an open file or folder, unless a process has locked it; returns whether it did.
-pub(crate) fn remove_if_idle(
-    file: &File,
-    remove: impl FnOnce() -> io::Result<()>,
-) -> io::Result<bool> {
+/// Calls `act`, which removes the name of an open file or folder, or renames it, unless a process has locked it; returns
+/// whether it did.
+pub(crate) fn if_idle(file: &File, act: impl FnOnce() -> io::Result<()>) -> io::Result<bool> {
     match file.try_lock() {
         // The name may belong to another file by now, which a process is writing.
         Ok(()) if is_removed(file)? => Ok(false),
         // The lock is held until the name is gone, so that no process begins to write under it.
-        Ok(()) => remove().map(|()| true),
+        Ok(()) => act().map(|()| true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),

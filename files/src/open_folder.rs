@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
-use crate::lock::{FileLock, create_locked, remove_if_idle};
+use crate::lock::{FileLock, create_locked, if_idle};
 
 /// The attributes that a new or changed entry gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,12 @@ impl FileSystem for OpenFolder<'_> {
 
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool> {
         let file = self.open(path, OFlags::empty())?;
-        remove_if_idle(&File::from(file), || self.remove(path))
+        if_idle(&File::from(file), || self.remove(path))
+    }
+
+    fn rename_if_idle(&self, from: &Path, to: &Path) -> io::Result<bool> {
+        let file = self.open(from, OFlags::empty())?;
+        if_idle(&File::from(file), || self.rename(from, to))
     }
 }
 

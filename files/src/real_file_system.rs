@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::FileError;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
-use crate::lock::{FileLock, create_locked, remove_if_idle};
+use crate::lock::{FileLock, create_locked, if_idle};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -197,12 +197,20 @@ impl FileSystem for RealFileSystem {
     }
 
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool> {
-        let file = match OpenOptions::new().read(true).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        remove_if_idle(&file, || self.remove(path))
+        open_to_lock(path)?.map_or(Ok(false), |file| if_idle(&file, || self.remove(path)))
+    }
+
+    fn rename_if_idle(&self, from: &Path, to: &Path) -> io::Result<bool> {
+        open_to_lock(from)?.map_or(Ok(false), |file| if_idle(&file, || self.rename(from, to)))
+    }
+}
+
+/// Opens a file or folder; `None` if there is none.
+fn open_to_lock(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

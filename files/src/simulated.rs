@@ -356,4 +356,8 @@ impl FileSystem for SimulatedFileSystem {
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool> {
         self.remove(path).map(|()| true)
     }
+
+    fn rename_if_idle(&self, from: &Path, to: &Path) -> io::Result<bool> {
+        self.rename(from, to).map(|()| true)
+    }
 }

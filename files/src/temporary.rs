@@ -9,6 +9,9 @@ const PREFIX: &str = ".pkgres-";
 /// The suffix of temporary names.
 const SUFFIX: &str = ".tmp";
 
+/// The suffix of the name that a folder has from when it makes place for another one until it is removed.
+const REPLACED_SUFFIX: &str = ".old";
+
 /// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.
 pub(crate) fn temporary_name(name: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -26,6 +29,18 @@ pub(crate) fn is_temporary_name_of(name: &str, temporary: &str) -> bool {
 /// Whether a name is one that [`temporary_name`] returns, for whatever name.
 pub(crate) fn is_temporary_name(name: &str) -> bool {
     target_of(name).is_some()
+}
+
+/// The name of what makes place for the folder with a temporary name.
+pub(crate) fn replaced_name(temporary: &str) -> String {
+    let name = temporary.strip_suffix(SUFFIX).unwrap_or(temporary);
+    format!("{name}{REPLACED_SUFFIX}")
+}
+
+/// The temporary name for which [`replaced_name`] returns `replaced`, if it is one of `name`.
+pub(crate) fn replacement_of(name: &str, replaced: &str) -> Option<String> {
+    let temporary = replaced.strip_suffix(REPLACED_SUFFIX)?.to_owned() + SUFFIX;
+    is_temporary_name_of(name, &temporary).then_some(temporary)
 }
 
 /// The part of a temporary name that comes from the name of its target.
@@ -51,6 +66,8 @@ mod tests {
             for other in names {
                 let belongs = is_temporary_name_of(other, &temporary);
                 assert_eq!(belongs, other == name, "{other} {temporary}");
+                let replacement = replacement_of(other, &replaced_name(&temporary));
+                assert_eq!(replacement.is_some(), belongs, "{other} {temporary}");
             }
         }
         for other in [

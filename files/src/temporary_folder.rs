@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FileError;
 use crate::file_system::{Access, FileSystem as _};
-use crate::lock::{FileLock, remove_if_idle};
+use crate::lock::{FileLock, if_idle};
 use crate::real_file_system::{RealFileSystem, create_locked_folder};
 use crate::temporary::{is_temporary_name_of, temporary_name};
 
@@ -72,7 +72,7 @@ fn remove_abandoned(path: &Path, abandoned: impl Fn(&Path)) -> io::Result<()> {
         abandoned(path);
         RealFileSystem.remove(path)
     };
-    remove_if_idle(&File::open(path)?, remove).map(|_| ())
+    if_idle(&File::open(path)?, remove).map(|_| ())
 }
 
 impl Drop for TemporaryFolder {

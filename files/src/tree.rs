@@ -1,6 +1,7 @@
 //! Writes folders atomically: a folder is filled beside its target and renamed.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::PackagePath;
@@ -8,7 +9,7 @@ use pkgres_manifest::PackagePath;
 use crate::atomic::{file_name, parent, sweep};
 use crate::error::FileError;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem};
-use crate::temporary::temporary_name;
+use crate::temporary::{replaced_name, replacement_of, temporary_name};
 
 /// A file of a folder that is written with [`write_tree`] or [`replace_tree`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub fn write_tree(
     folder: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
 ) -> Result<(), FileError> {
+    recover(system, folder)?;
     let occupied = FileError::rejected(folder, "it exists already");
     match system
         .kind(folder)
@@ -65,7 +67,8 @@ pub fn write_tree(
 }
 
 /// Writes a folder with all its files in place of another one, if there is one, durably: whatever happens, the folder
-/// has all of the old files or all of the new ones, or for a moment it is not there.
+/// has all of the old files or all of the new ones, or for a moment it is not there. If the process ends at that moment,
+/// the next write of the same folder puts the new files in place before it begins.
 ///
 /// # Errors
 ///
@@ -92,6 +95,7 @@ pub fn prepare_tree<'system, S: FileSystem + ?Sized>(
     links: &[NewTreeLink],
     folders: &[PackagePath],
 ) -> Result<PreparedTree<'system, S>, FileError> {
+    recover(system, folder)?;
     let kind = system
         .kind(folder)
         .map_err(FileError::system("cannot write", folder))?;
@@ -127,10 +131,9 @@ impl<S: FileSystem + ?Sized> Drop for PreparedTree<'_, S> {
 
 impl<'system, S: FileSystem + ?Sized> PreparedTree<'system, S> {
     fn create(system: &'system S, target: &Path, replaces: bool) -> Result<Self, FileError> {
-        let (parent, name) = (parent(target), file_name(target)?);
-        sweep(system, parent, &name);
-        let old = replaces.then(|| parent.join(temporary_name(&name)));
-        let temporary = parent.join(temporary_name(&name));
+        let (parent, name) = (parent(target), temporary_name(&file_name(target)?));
+        let old = replaces.then(|| parent.join(replaced_name(&name)));
+        let temporary = parent.join(name);
         let being_filled = system
             .create_temporary_folder(&temporary)
             .map_err(FileError::system("cannot create", target))?;
@@ -212,18 +215,47 @@ impl<'system, S: FileSystem + ?Sized> PreparedTree<'system, S> {
                 .map_err(failed("cannot write"))?;
         }
         if let Err(error) = system.rename(&self.temporary, &target) {
-            if let Some(old) = &old {
-                let _ = system.rename(old, &target);
+            if let Some(old) = &old
+                && system.rename(old, &target).is_err()
+            {
+                // Without the new folder, the next process would not know that the old one is needed.
+                self.being_filled = None;
             }
             return Err(failed("cannot write")(error));
         }
         self.being_filled = None;
-        if let Some(old) = old {
-            system.remove(&old).map_err(failed("cannot clean"))?;
-        }
         let parent = parent(&target);
         system
             .sync_folder(parent)
-            .map_err(FileError::system("cannot write", parent))
+            .map_err(FileError::system("cannot write", parent))?;
+        // Only now, so that a crash does not leave a part of the old folder in its old place.
+        match old.map_or(Ok(()), |old| system.remove(&old)) {
+            // Another process, which is about to write the same folder, was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(failed("cannot clean")),
+        }
     }
+}
+
+/// Finishes what another process has not: if it ended after it moved the old folder out of the way, the new one, which is
+/// complete, gets its place. Everything else that was left behind is removed.
+fn recover<S: FileSystem + ?Sized>(system: &S, target: &Path) -> Result<(), FileError> {
+    let (folder, name) = (parent(target), file_name(target)?);
+    let failed = || FileError::system("cannot write", target);
+    for old in system.names(folder).unwrap_or_default() {
+        let Some(new) = replacement_of(&name, &old) else {
+            continue;
+        };
+        let new = folder.join(new);
+        if system.kind(target).map_err(failed())?.is_none() {
+            system.rename_if_idle(&new, target).map_err(failed())?;
+        }
+        // As long as the new folder is there, it may fail to get its place, which the old one then needs again.
+        if system.kind(&new).map_err(failed())?.is_none() {
+            // If it cannot be, the next process does it.
+            let _ = system.remove(&folder.join(old));
+        }
+    }
+    sweep(system, folder, &name);
+    Ok(())
 }

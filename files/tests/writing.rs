@@ -214,6 +214,58 @@ fn a_folder_is_replaced_as_a_whole() {
     }
 }
 
+/// Whenever a process ends, and even if the next one fails, one of both folders is there in the end.
+#[test]
+fn a_folder_is_put_in_place_after_its_process_was_killed() {
+    let folder = Path::new("cache/package");
+    let below = |files: BTreeMap<std::path::PathBuf, Vec<u8>>| -> BTreeMap<_, _> {
+        let below = files.into_iter();
+        below.filter(|(path, _)| path.starts_with(folder)).collect()
+    };
+    let fresh = || SimulatedFileSystem::with_files([("cache/package/old", OLD)]);
+    let before = fresh().files();
+    let undisturbed = fresh();
+    replace_tree(&undisturbed, folder, tree(), &[]).expect("nothing fails");
+    let after = undisturbed.files();
+    for step in 0..undisturbed.steps() {
+        let system = fresh();
+        system.set_fault(step, Fault::Stops);
+        let _ = replace_tree(&system, folder, tree(), &[]);
+        for state in system.after_crash() {
+            let files = state.iter();
+            let files =
+                files.map(|(path, bytes)| (path.to_str().expect("UTF-8"), bytes.as_slice()));
+            let next = SimulatedFileSystem::with_files(files);
+            let invalid = write_file(&next, Path::new("cache"), NEW).expect_err("a folder");
+            assert!(replace_tree(&next, folder, [Err(invalid)], &[]).is_err());
+            let found = below(next.files());
+            assert!(found == before || found == after, "step {step}: {found:?}");
+            replace_tree(&next, folder, tree(), &[]).expect("nothing fails");
+            assert_eq!(next.files(), after, "step {step}: nothing is left behind");
+        }
+    }
+}
+
+/// The same with locks: a folder whose process runs on is left alone.
+#[test]
+#[cfg(unix)]
+fn a_folder_that_is_being_put_in_place_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    let (new, old) = (
+        at(".pkgres-tree.0123456789abcdef-0.tmp"),
+        at(".pkgres-tree.0123456789abcdef-0.old"),
+    );
+    fs::create_dir(&old).expect("made");
+    let held = RealFileSystem.create_temporary_folder(&new).expect("made");
+    let prepare = || prepare_tree(&RealFileSystem, &at("tree"), tree(), &[], &[]);
+    drop(prepare().expect("it can be written"));
+    assert!(new.exists() && old.exists() && !at("tree").exists());
+    drop(held);
+    drop(prepare().expect("it can be written"));
+    assert!(!new.exists() && !old.exists() && at("tree").exists());
+}
+
 #[test]
 fn a_prepared_folder_changes_nothing_until_it_is_committed() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -5,6 +5,8 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::path::Path;
 
 use crate::error::FileError;
@@ -62,7 +64,7 @@ pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
         .open(path)
         .map_err(FileError::system("cannot lock", path))?;
     match file.lock() {
-        Err(error) if error.kind() != io::ErrorKind::Unsupported => {
+        Err(error) if !is_without_locks(&error) => {
             Err(FileError::system("cannot lock", path)(error))
         }
         _ => Ok(FileLock(file)),
@@ -156,18 +158,50 @@ fn is_removed(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The process that holds a lock on the file with this number; `None` if the system does not say.
+/// The process that holds a lock on an open file or folder; `None` if the system does not say.
 #[cfg(target_os = "linux")]
-pub(crate) fn holder_of(number: u64) -> Option<u32> {
+pub(crate) fn holder_of(file: BorrowedFd<'_>) -> Option<u32> {
+    let number = rustix::fs::fstat(file).ok()?.st_ino;
+    let read = |path: String| std::fs::read_to_string(path).ok();
+    let opened = read(format!("/proc/self/fdinfo/{}", file.as_raw_fd()))?;
+    let mounts = read("/proc/self/mountinfo".to_owned())?;
+    holder_in(
+        &read("/proc/locks".to_owned())?,
+        device_of(&opened, &mounts)?,
+        number,
+    )
+}
+
+/// The major and minor number of the file system of an open file, from `/proc/PID/fdinfo` and `/proc/PID/mountinfo`. Btrfs
+/// reports other numbers for its files.
+#[cfg(target_os = "linux")]
+fn device_of(opened: &str, mounts: &str) -> Option<(u32, u32)> {
+    let mut lines = opened.lines();
+    let mount = lines.find_map(|line| line.strip_prefix("mnt_id:"))?.trim();
+    // `26 1 254:0 / / rw,relatime - ext4 /dev/vda rw`
+    mounts.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let (number, _, device) = (words.next()?, words.next()?, words.next()?);
+        let (major, minor) = device.split_once(':')?;
+        (number == mount).then_some((major.parse().ok()?, minor.parse().ok()?))
+    })
+}
+
+/// The process that holds the lock on a file with a number on a device, according to `/proc/locks`. Files of different
+/// devices have the same numbers.
+#[cfg(target_os = "linux")]
+fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
     // `1: FLOCK  ADVISORY  WRITE 4711 00:2a:1234 0 EOF`; those that wait have an arrow behind their number.
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let mut held = locks.lines().filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, process, place, ..] = words.as_slice() else {
             return None;
         };
-        let (_, found) = place.rsplit_once(':')?;
-        (found.parse() == Ok(number)).then(|| process.parse().ok())?
+        let (found_device, found) = place.rsplit_once(':')?;
+        let (major, minor) = found_device.split_once(':')?;
+        let hexadecimal = |text| u32::from_str_radix(text, 16).ok();
+        let found_device = (hexadecimal(major)?, hexadecimal(minor)?);
+        (found_device == device && found.parse() == Ok(number)).then(|| process.parse().ok())?
     });
     // A process of another namespace has no number here.
     held.find(|process| *process > 0)
@@ -194,11 +228,21 @@ fn is_without_locks(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
-    ) || error.raw_os_error() == Some(EBADF)
+    ) || is_of_network_file_system(error)
 }
 
-/// The error of network file systems, which lock only files that are open for writing.
-const EBADF: i32 = 9;
+/// Whether this is the error of a network file system whose server has no locks, or which locks only files that are open
+/// for writing.
+#[cfg(unix)]
+fn is_of_network_file_system(error: &io::Error) -> bool {
+    let errors = [rustix::io::Errno::NOLCK, rustix::io::Errno::BADF];
+    errors.contains(&rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO))
+}
+
+#[cfg(not(unix))]
+fn is_of_network_file_system(_: &io::Error) -> bool {
+    false
+}
 
 impl Drop for FileLock {
     fn drop(&mut self) {
@@ -230,6 +274,38 @@ mod tests {
             }
         });
         assert_eq!(count.into_inner(), 200);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_holder_of_a_lock_is_looked_up_by_device_and_number() {
+        use std::os::fd::AsFd as _;
+
+        let locks = "1: FLOCK  ADVISORY  WRITE 11 00:2a:1234 0 EOF\n\
+                     2: POSIX  ADVISORY  WRITE 12 fe:00:1234 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 13 fe:00:1234 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 14 fe:00:1234 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 0 fe:00:99 0 EOF\n";
+        for (device, number, expected) in [
+            ((0, 42), 1234, Some(11)),
+            ((254, 0), 1234, Some(13)),
+            ((254, 1), 1234, None),
+            ((254, 0), 99, None),
+        ] {
+            assert_eq!(holder_in(locks, device, number), expected, "{device:?}");
+        }
+        let opened = "pos:\t0\nflags:\t0100000\nmnt_id:\t26\nino:\t3\n";
+        let mounts =
+            "2 1 0:6 / /dev rw - devtmpfs devtmpfs rw\n26 1 254:0 / / rw - ext4 /dev/vda rw\n";
+        assert_eq!(device_of(opened, mounts), Some((254, 0)));
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let open = open_for_lock(folder.path()).expect("it exists");
+        assert_eq!(holder_of(open.as_fd()), None);
+        let lock = try_lock_folder(folder.path()).expect("it can be locked");
+        assert_eq!(holder_of(open.as_fd()), Some(std::process::id()));
+        drop(lock);
+        assert_eq!(holder_of(open.as_fd()), None);
     }
 
     #[test]

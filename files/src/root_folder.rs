@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
@@ -261,8 +261,7 @@ impl RootFolder {
     /// The process that has locked a folder, as far as the system says so; for messages.
     pub fn lock_holder(&self, path: &Path) -> Option<u32> {
         let folder = self.resolve(path, OFlags::PATH | OFlags::DIRECTORY).ok()?;
-        let number = rustix::fs::fstat(&folder).ok()?.st_ino;
-        holder_of(number)
+        holder_of(folder.as_fd())
     }
 
     /// Opens what is at a path.

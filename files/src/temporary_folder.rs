@@ -108,7 +108,7 @@ mod tests {
             abandoned.borrow_mut().push(path.to_owned());
         };
         let first = TemporaryFolder::create(parent, "sockets", note).expect("a folder");
-        assert_eq!(*abandoned.borrow(), [left.clone()]);
+        assert_eq!(*abandoned.borrow(), std::slice::from_ref(&left));
         assert!(!left.exists());
         assert!(others.iter().all(|other| other.exists()));
         assert!(link.is_symlink());

@@ -13,7 +13,7 @@ use pkgres_tests::universe::Universe;
 use questions::{
     all_require_all, chain, class_cycle, class_ladder, clique_in_colors, cycle, diamonds,
     inherited_twice, many_versions, order_without_least, pigeons_in_holes, random_clauses,
-    sets_of_pieces, sums_in_a_graph,
+    sets_of_pieces, some_require_some, sums_in_a_graph,
 };
 
 /// A kind of hostile universe, with its size.
@@ -59,6 +59,17 @@ pub enum HostileUniverse {
         versions: usize,
         /// How many in a hundred pairs of versions exclude each other.
         excluded: usize,
+    },
+    /// Packages of which each version requires some others, in a range of their versions, by chance.
+    Sparse {
+        /// How many packages.
+        packages: usize,
+        /// How many versions each has.
+        versions: usize,
+        /// How many other packages each version requires.
+        required: usize,
+        /// How many of the versions of a required package are allowed.
+        allowed: usize,
     },
     /// Pairs of packages, each version of which requires three consecutive versions of the next pair; the last
     /// pair requires the oldest version of a package.
@@ -153,7 +164,7 @@ pub enum Answer {
 
 use HostileUniverse::{
     Chain, ClassCycle, ClassLadder, Clique, Cycle, Dense, Diamonds, Inherited, Order, Parity,
-    Pieces, Pigeons, Satisfiability, SideBySide, Versions,
+    Pieces, Pigeons, Satisfiability, SideBySide, Sparse, Versions,
 };
 
 const fn pigeons(pigeons: usize, holes: usize, tail: usize) -> HostileUniverse {
@@ -169,6 +180,20 @@ const fn dense(packages: usize, versions: usize, excluded: usize) -> HostileUniv
         packages,
         versions,
         excluded,
+    }
+}
+
+const fn sparse(
+    packages: usize,
+    versions: usize,
+    required: usize,
+    allowed: usize,
+) -> HostileUniverse {
+    Sparse {
+        packages,
+        versions,
+        required,
+        allowed,
     }
 }
 
@@ -191,7 +216,7 @@ pub const SHORT: &[HostileUniverse] = &[
     SideBySide { pigeons: 4, holes: 3 }, SideBySide { pigeons: 8, holes: 7 },
     Chain { length: 1_000, is_broken: false }, Chain { length: 300, is_broken: true },
     Cycle { length: 500, is_twisted: false }, Cycle { length: 100, is_twisted: true },
-    dense(12, 4, 5), dense(12, 4, 40), dense(30, 8, 12),
+    dense(12, 4, 5), dense(12, 4, 40), dense(30, 8, 12), sparse(40, 20, 4, 15), sparse(60, 70, 8, 30),
     Diamonds { levels: 10, versions: 8 },
     Inherited { classes: 3, versions: 3, is_broken: false }, Inherited { classes: 3, versions: 3, is_broken: true },
     Versions { packages: 5, versions: 200 },
@@ -215,6 +240,7 @@ pub const WHOLE: &[HostileUniverse] = &[
     Cycle { length: 100_000, is_twisted: false }, Cycle { length: 20_000, is_twisted: true },
     Cycle { length: 400, is_twisted: true },
     dense(40, 10, 8), dense(40, 10, 11), dense(40, 10, 14), dense(150, 6, 3), dense(300, 4, 0),
+    sparse(450, 20, 45, 10), sparse(450, 20, 45, 18), sparse(2_000, 20, 45, 10), sparse(5_000, 20, 4, 9), sparse(300, 80, 30, 40),
     Diamonds { levels: 100, versions: 60 }, Diamonds { levels: 2_000, versions: 20 },
     Inherited { classes: 30, versions: 8, is_broken: false }, Inherited { classes: 30, versions: 8, is_broken: true },
     Versions { packages: 20, versions: 2_000 }, Versions { packages: 300, versions: 300 },
@@ -242,7 +268,9 @@ impl HostileUniverse {
             Pieces { is_met, .. } => is_met,
             ClassLadder { .. } | Order { .. } | Parity { .. } | Versions { .. } => false,
             Diamonds { .. } => true,
-            SideBySide { .. } | Dense { .. } | Satisfiability { .. } => return Answer::Unknown,
+            SideBySide { .. } | Dense { .. } | Sparse { .. } | Satisfiability { .. } => {
+                return Answer::Unknown;
+            }
         };
         if solved {
             Answer::Solved
@@ -267,6 +295,12 @@ impl HostileUniverse {
                 versions,
                 excluded,
             } => all_require_all(packages, versions, excluded),
+            Sparse {
+                packages,
+                versions,
+                required,
+                allowed,
+            } => some_require_some(packages, versions, required, allowed),
             Diamonds { levels, versions } => diamonds(levels, versions),
             Inherited {
                 classes,
@@ -332,6 +366,15 @@ impl fmt::Display for HostileUniverse {
             } => write!(
                 formatter,
                 "dense, {packages} of {versions} versions, {excluded} %"
+            ),
+            Sparse {
+                packages,
+                versions,
+                required,
+                allowed,
+            } => write!(
+                formatter,
+                "sparse, {packages} of {versions} versions, each requires {required}, {allowed} allowed"
             ),
             Diamonds { levels, versions } => {
                 write!(formatter, "{levels} diamonds of {versions} versions")

@@ -1,5 +1,7 @@
 //! The releases and roots of hostile universes.
 
+use std::collections::BTreeSet;
+
 use pkgres_manifest::IndexRecord;
 use pkgres_tests::build::{Build as _, release};
 use pkgres_tests::random::Random;
@@ -103,6 +105,36 @@ pub(super) fn all_require_all(
                 } else {
                     left_out.join(",")
                 };
+                record = record.requires(&name(other), &spec);
+            }
+            records.push(record);
+        }
+    }
+    (root((0..packages).map(name)), records)
+}
+
+pub(super) fn some_require_some(
+    packages: usize,
+    versions: usize,
+    required: usize,
+    allowed: usize,
+) -> (IndexRecord, Vec<IndexRecord>) {
+    let name = |number: usize| format!("h.P{number}");
+    let mut random = Random::new(1);
+    let mut records = Vec::new();
+    for package in 0..packages {
+        for version in 1..=versions {
+            let mut record = of(&name(package), version);
+            let mut others = BTreeSet::new();
+            while others.len() < required {
+                let other = random.below(packages);
+                if other != package {
+                    others.insert(other);
+                }
+            }
+            for other in others {
+                let from = 1 + random.below(versions - allowed + 1);
+                let spec = format!(">={from},<{}", from + allowed);
                 record = record.requires(&name(other), &spec);
             }
             records.push(record);

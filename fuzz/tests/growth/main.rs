@@ -22,6 +22,7 @@ mod solving;
 
 use std::panic::AssertUnwindSafe;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocations::Work;
 
@@ -87,9 +88,10 @@ fn sizes(shape: &Shape) -> Vec<(usize, usize)> {
 fn allocations_grow_with_input() {
     // Each thread counts its own allocations, so that the shapes can be shared among threads.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
     let found = std::thread::scope(|scope| {
         let running: Vec<_> = (0..workers)
-            .map(|worker| scope.spawn(move || not_linear(worker, workers)))
+            .map(|_| scope.spawn(|| not_linear(&next)))
             .collect();
         let found = running.into_iter().map(|worker| match worker.join() {
             Ok(found) => found,
@@ -100,15 +102,16 @@ fn allocations_grow_with_input() {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// The shapes whose work does not grow linearly, of every so many shapes one.
-fn not_linear(first: usize, step: usize) -> Vec<String> {
+/// The shapes whose work does not grow linearly, of those that no other thread took before.
+fn not_linear(next: &AtomicUsize) -> Vec<String> {
     let mut found = Vec::new();
-    for shape in shapes().into_iter().skip(first).step_by(step) {
-        for (small, large) in sizes(&shape) {
-            // A failure in a reader is told with its shape.
+    let shapes = shapes();
+    while let Some(shape) = shapes.get(next.fetch_add(1, Ordering::Relaxed)) {
+        for (small, large) in sizes(shape) {
+            // Says which shape a reader failed on.
             let work = |size| {
                 let counted =
-                    std::panic::catch_unwind(AssertUnwindSafe(|| allocations(&shape, size)));
+                    std::panic::catch_unwind(AssertUnwindSafe(|| allocations(shape, size)));
                 counted.unwrap_or_else(|panic| {
                     eprintln!("{} with {size} bytes", shape.name);
                     std::panic::resume_unwind(panic)

@@ -10,6 +10,7 @@ use crate::set::bits;
 use crate::universe::ClassId;
 
 use super::assignment::{Assignment, ClauseRef, Literal, Term, Var};
+use super::list_copies::ListCopies;
 
 /// Where a clause comes from.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +68,7 @@ pub(super) struct ClauseDatabase {
     /// The looks at clauses and variables since they were [counted](crate::budget::Budget::take_looks).
     pub(super) looks: u64,
     pub(super) facts: Vec<Fact>,
+    pub(super) copies: ListCopies,
 }
 
 impl ClauseDatabase {

@@ -19,6 +19,7 @@
 //! - [`propagate`] visits only clauses in watch lists that a reduction can affect ([`watch_lists`]; two watched
 //!   literals, Moskewicz et al. 2001). As soon as a package is needed, it also probes the release that will
 //!   probably be decided. If that contradicts earlier decisions, the release is removed without a conflict.
+//!   Searches with many conflicts copy the lists, so that a visit need not wait for memory ([`list_copies`]).
 //! - [`analyze`] resolves a conflict until one term of its level is left (the first unique implication
 //!   point). Every learned clause records its antecedents.
 //! - The level of a reduction can be lower than the levels of the decisions before it. So the search does not
@@ -53,6 +54,7 @@ mod derive;
 mod engine;
 mod expand;
 mod expand_classes;
+mod list_copies;
 mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
@@ -302,6 +304,7 @@ impl Search {
     ) -> Result<Option<Origin>, Interrupt> {
         budget.take_looks(std::mem::take(&mut self.clauses.looks));
         budget.take()?;
+        self.clauses.copy_lists(&self.assignment);
         self.conflicts += 1;
         let mut undone = Vec::new();
         let by_activity = self.by_activity;

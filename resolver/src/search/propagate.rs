@@ -20,6 +20,7 @@ use crate::set::bits::{self, Below};
 use super::Search;
 use super::assignment::{ClauseRef, Var};
 use super::clauses::{ClauseStatus, Watch};
+use super::list_copies::ListCopy;
 
 /// The looks that a visit counts: the clause, its terms and their variables are far from each other in
 /// memory.
@@ -48,9 +49,13 @@ impl Search {
         if !variable.is_narrow() {
             return self.propagate_removals(var);
         }
-        for list in [variable.owner_watches, variable.target_watches] {
+        for (side, list) in [variable.owner_watches, variable.target_watches]
+            .into_iter()
+            .enumerate()
+        {
             if list.may_hold(self.assignment.domain(var)[0]) {
-                self.propagate_list(var, list.first)?;
+                let copy = self.clauses.copies.of_shared_list(var, side);
+                self.propagate_list(var, list.first, copy)?;
             }
         }
         Ok(())
@@ -62,10 +67,14 @@ impl Search {
             .clauses
             .single_value_watches(&self.assignment, var, value);
         if self.assignment.width(var) == 1 {
-            return self.propagate_list(var, at);
+            let copy = self
+                .clauses
+                .copies
+                .of_head(self.assignment.var(var).single_value_watches + value);
+            return self.propagate_list(var, at, copy);
         }
         while at != NONE {
-            self.clauses.looks += 1;
+            self.clauses.looks += LOOKS_PER_VISIT;
             if self.assignment.literal_holds(at) {
                 self.exclude_literal(at ^ 1)?;
             }
@@ -74,13 +83,13 @@ impl Search {
         Ok(())
     }
 
-    /// Propagates the clauses in a list.
+    /// Propagates the clauses in a list, whose end may have a copy.
     #[inline]
-    fn propagate_list(&mut self, var: Var, mut at: u32) -> Result<(), ClauseRef> {
+    fn propagate_list(&mut self, var: Var, mut at: u32, copy: ListCopy) -> Result<(), ClauseRef> {
         let domain = self.assignment.domain(var)[0];
         let mut visited = 0;
         let mut result = Ok(());
-        while at != NONE {
+        while at != copy.first {
             let literal = self.assignment.literal(at);
             visited += 1;
             if domain & !literal.word == 0 {
@@ -90,6 +99,19 @@ impl Search {
                 }
             }
             at = literal.next;
+        }
+        self.clauses.copies.count_linked_visits(visited);
+        if result.is_ok() {
+            for number in 0..self.clauses.copies.literals(copy).len() {
+                let literal = self.clauses.copies.literals(copy)[number];
+                visited += 1;
+                if domain & !literal.word == 0 {
+                    result = self.exclude_literal(literal.at ^ 1);
+                    if result.is_err() {
+                        break;
+                    }
+                }
+            }
         }
         self.clauses.looks += visited / LITERALS_PER_LOOK;
         result
@@ -112,7 +134,7 @@ impl Search {
             .clauses
             .take_value_watches(&mut self.assignment, var, value);
         while list != NONE {
-            self.clauses.looks += 1;
+            self.clauses.looks += LOOKS_PER_VISIT;
             let at = list;
             let literal = self.assignment.literal(at);
             list = literal.next;

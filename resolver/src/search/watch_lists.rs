@@ -56,6 +56,7 @@ impl ClauseDatabase {
         if !assignment.var(var).is_narrow() {
             return;
         }
+        self.copies.remove_shared_lists(var);
         let VarState {
             owner_watches,
             target_watches,

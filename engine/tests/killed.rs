@@ -169,6 +169,7 @@ fn is_ending(id: u32) -> bool {
 
 /// Not a test by itself: the process that the next test kills while it is connected to a machine.
 #[test]
+#[expect(clippy::print_stdout, reason = "the next test waits for the line")]
 fn process_to_be_killed_with_a_connection() {
     let (Ok(address), Some(config)) = (std::env::var(ADDRESS), std::env::var_os(CONFIG)) else {
         return;

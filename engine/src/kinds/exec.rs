@@ -55,8 +55,27 @@ impl Guard {
     /// Whether properties can say all of it. They cannot say who a command of a guard runs as, for instance.
     fn is_describable(&self) -> bool {
         self.command().is_none_or(|command| {
-            let plain = Command::new(&command.program).arguments(&command.arguments);
-            format!("{plain:?}") == format!("{command:?}")
+            let Command {
+                program: _,
+                arguments: _,
+                variables,
+                input,
+                folder,
+                timeout,
+                user,
+                group,
+                // The run sets it.
+                cancellation: _,
+                has_scratch,
+            } = command;
+            let plain = Command::new("");
+            *variables == plain.variables
+                && *input == plain.input
+                && *folder == plain.folder
+                && *timeout == plain.timeout
+                && *user == plain.user
+                && *group == plain.group
+                && *has_scratch == plain.has_scratch
         })
     }
 

@@ -10,6 +10,12 @@ use super::Runner;
 use super::node_state::{Cause, Failures, LastResult, NodeState, Phase};
 
 impl NodeState {
+    /// Another attempt is to be made, because of the last one.
+    pub(super) fn retry(&mut self) {
+        self.phase = Phase::Dirty;
+        self.cause = Cause::Retried;
+    }
+
     /// It is in order, so that what failed before does not count.
     pub(super) fn forgive(&mut self) {
         // That two resources undo each other's changes is only seen after some time.

@@ -340,35 +340,34 @@ impl Runner {
     fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
         let is_unfinished = self.nodes[node].is_changed;
         let verdict = self.judge(node, error, is_timed_out, is_unfinished);
-        let meta = &self.graph.nodes()[node].meta;
+        let delay = self.graph.nodes()[node].meta.delay;
         let state = &mut self.nodes[node];
-        if let Verdict::Unknown(reason) = verdict {
-            state.result = LastResult::Unknown(reason);
-            return;
-        }
-        state.phase = Phase::Dirty;
-        state.cause = Cause::Retried;
-        if verdict != Verdict::Cancelled {
-            state.attempts = state.attempts.saturating_add(1);
-        }
         match verdict {
-            Verdict::Unknown(_) => {}
-            // Why an earlier attempt failed says more.
+            Verdict::Unknown(reason) => state.result = LastResult::Unknown(reason),
             Verdict::Cancelled => {
+                state.retry();
+                // Why an earlier attempt failed says more.
                 if !matches!(state.result, LastResult::Retrying(_)) {
                     state.result = LastResult::Cancelled;
                 }
             }
             Verdict::Retried(message) => {
+                state.retry();
+                state.attempts = state.attempts.saturating_add(1);
                 state.result = LastResult::Retrying(message);
                 let timers = &mut state.timers;
-                timers.not_before = timers.not_before.max(self.now + meta.delay);
+                timers.not_before = timers.not_before.max(self.now + delay);
             }
             Verdict::Deferred(before, reason) => {
+                state.attempts = state.attempts.saturating_add(1);
+                state.cause = Cause::Retried;
                 state.phase = Phase::Clean;
                 state.result = LastResult::Deferred { before, reason };
             }
-            Verdict::Failed(message) => self.fail_for_good(node, message),
+            Verdict::Failed(message) => {
+                state.attempts = state.attempts.saturating_add(1);
+                self.fail_for_good(node, message);
+            }
         }
     }
 
@@ -410,8 +409,7 @@ impl Runner {
     /// A node has failed for good.
     pub(super) fn fail_for_good(&mut self, node: usize, message: String) {
         let state = &mut self.nodes[node];
-        state.phase = Phase::Dirty;
-        state.cause = Cause::Retried;
+        state.retry();
         state.result = LastResult::Failed(message);
         state.failures.add(self.now);
     }

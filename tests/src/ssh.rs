@@ -145,9 +145,24 @@ impl SshServer {
 
     /// Ends every connection to the server.
     pub fn end_connections(&self) {
-        // Each is a process of its own.
-        let id = self.server.id().to_string();
-        let _ = Command::new("pkill").args(["-KILL", "-P", &id]).status();
+        self.signal_connections("-KILL");
+    }
+
+    /// Stops every connection to the server: they stay open, and nothing answers any more.
+    pub fn stop_connections(&self) {
+        self.signal_connections("-STOP");
+    }
+
+    /// Sends a signal to the processes of sshd that have the connections.
+    fn signal_connections(&self, signal: &str) {
+        // Each has a process, which may have another one with the rights of the user.
+        let server = self.server.id().to_string();
+        let first = output("pgrep", &["-P", &server]).unwrap_or_default();
+        for process in first.lines() {
+            let arguments = [signal, "-P", process, "sshd"];
+            let _ = Command::new("pkill").args(arguments).status();
+        }
+        let _ = Command::new("pkill").args([signal, "-P", &server]).status();
     }
 }
 

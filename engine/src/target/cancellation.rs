@@ -45,6 +45,11 @@ impl Cancellation {
         self.state() > 0
     }
 
+    /// Whether commands are killed.
+    pub(super) fn is_killed(&self) -> bool {
+        self.state() >= KILLED
+    }
+
     pub(super) fn signal(&self) -> Option<Signal> {
         match self.state() {
             0 => None,

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::command::MAX_OUTPUT;
 
 /// How long one look waits for a pipe.
-const PAUSE: Timespec = Timespec {
+pub(super) const PAUSE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
@@ -22,7 +22,7 @@ const PAUSE: Timespec = Timespec {
 pub(super) const LAST: Duration = Duration::from_secs(1);
 
 /// How many bytes can be written to a pipe that is ready without waiting.
-const ATOMIC: usize = 4096;
+pub(super) const ATOMIC: usize = 4096;
 
 /// When a command has ended, once it has.
 pub(super) type Ended = OnceLock<Instant>;

@@ -1,5 +1,6 @@
 //! Machines that are reached by ssh.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -104,15 +105,19 @@ fn cancelled_commands_and_requests_of_many_threads_fit_into_one_connection() {
                 scope.spawn(move || target.run(&script(&text)))
             });
             let count = || (0..8).filter(|number| subject.outside(started(*number)).exists());
-            while count().count() < 4 && !commands.iter().any(|command| command.is_finished()) {
+            while count().count() < 4
+                && !commands
+                    .iter()
+                    .any(std::thread::ScopedJoinHandle::is_finished)
+            {
                 std::thread::yield_now();
             }
             cancellation.kill();
-            for command in commands {
-                let ended = command.join().expect("it does not panic");
+            let ended = commands.map(|command| command.join().expect("it does not panic"));
+            is_over.store(true, Ordering::Relaxed);
+            for ended in ended {
                 assert!(matches!(ended, Err(TargetError::Cancelled)), "{ended:?}");
             }
-            is_over.store(true, Ordering::Relaxed);
             for request in requests {
                 request.join().expect("it does not panic");
             }
@@ -151,6 +156,54 @@ fn a_lost_connection_is_an_error_and_made_again() {
     );
     let output = machine.run(&script("echo on")).expect("it connects again");
     assert_eq!(output.text(), "on\n");
+}
+
+#[test]
+fn a_machine_that_stops_answering_is_given_up_once_the_run_is_killed() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let cancellation = Cancellation::default();
+    let address = SshAddress::parse(&server.address()).expect("it is an address");
+    let options = SshOptions::default()
+        .config(server.config())
+        .cancellation(cancellation.clone());
+    let machine = SshMachine::connect(&address, &options).expect("the server accepts the key");
+    let target = &Cancellable::new(&machine, cancellation.clone());
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let lock = machine.lock(folder.path()).expect("nobody has it");
+    let is_given_up = |error: &TargetError| {
+        let text = "it did not answer until the run was over";
+        matches!(error, TargetError::Connection { reason, .. } if reason == text)
+    };
+    let large = vec![b'x'; 8 << 20];
+    std::thread::scope(|scope| {
+        let started = folder.path().join("started");
+        let text = format!(": > {}; sleep 1000", started.display());
+        let running = scope.spawn(move || target.run(&script(&text)));
+        while !started.exists() {
+            std::thread::yield_now();
+        }
+        server.stop_connections();
+        let requests = [(); 6].map(|()| scope.spawn(|| machine.entry(folder.path())));
+        let written = scope.spawn(|| {
+            let path = folder.path().join("large");
+            machine.write_file(&path, &large, EntryAttributes::with_mode(0o600))
+        });
+        cancellation.kill();
+        let ended = running.join().expect("it does not panic");
+        assert!(matches!(ended, Err(TargetError::Cancelled)), "{ended:?}");
+        for request in requests {
+            let ended = request.join().expect("it does not panic");
+            assert!(ended.as_ref().is_err_and(is_given_up), "{ended:?}");
+        }
+        let ended = written.join().expect("it does not panic");
+        assert!(ended.as_ref().is_err_and(is_given_up), "{ended:?}");
+    });
+    // It is not asked again, neither for the end of the lock nor for anything else.
+    drop(lock);
+    let ended = machine.entry(Path::new("/"));
+    assert!(ended.as_ref().is_err_and(is_given_up), "{ended:?}");
 }
 
 #[test]

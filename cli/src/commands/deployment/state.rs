@@ -200,6 +200,10 @@ pub(super) fn lost_content(
 fn failure(error: &StateError) -> Failure {
     let finding = Diagnostic::error(Code::File, error.to_string());
     let finding = match error {
+        StateError::Target {
+            source: TargetError::Connection { .. },
+            ..
+        } => finding.hint("run it again once the machine answers"),
         StateError::Target { .. } => finding.hint(
             "run it as the user of earlier runs, or name another folder of the machine with `--state`",
         ),

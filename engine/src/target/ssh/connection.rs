@@ -4,13 +4,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::address::SshAddress;
+use super::last_answer::{LastAnswer, NO_ANSWER};
 use super::master::{Master, SshOptions, lock};
 use super::process::Pipes;
 use super::session::{Reply, ReplyStatus, Session};
-use crate::target::cancellation::Cancellation;
 use crate::target::{TargetError, TargetLock};
 
 /// The most sessions for requests, and the most commands, that are open at once. sshd allows ten of both together, unless
@@ -37,6 +38,8 @@ pub(super) struct Connection {
     options: SshOptions,
     state: Mutex<OpenSessions>,
     freed: Condvar,
+    /// Whether the machine did not answer a run that was killed. It is not asked again.
+    is_given_up: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -74,8 +77,17 @@ impl Connection {
             options: options.clone(),
             state: Mutex::default(),
             freed: Condvar::new(),
+            is_given_up: AtomicBool::new(false),
         };
-        let (master, session, facts) = connection.connect(&options.cancellation)?;
+        let cancellation = &options.cancellation;
+        let connected = connection.connect(|| cancellation.is_cancelled());
+        let (master, session, facts) = connected.map_err(|error| {
+            if cancellation.is_cancelled() {
+                TargetError::Cancelled
+            } else {
+                error
+            }
+        })?;
         let mut state = lock(&connection.state);
         state.master = Some(master);
         state.idle.push(session);
@@ -104,6 +116,9 @@ impl Connection {
     /// A session of its own, which is not for other requests.
     pub(super) fn session(&self) -> Result<Session, TargetError> {
         let mut state = lock(&self.state);
+        if self.is_given_up.load(Ordering::Relaxed) {
+            return Err(self.failed(NO_ANSWER));
+        }
         if !state
             .master
             .as_ref()
@@ -111,7 +126,8 @@ impl Connection {
         {
             state.idle.clear();
             // The others wait for this.
-            let (master, session, _) = self.connect(&Cancellation::default())?;
+            let mut last_answer = LastAnswer::new(&self.options.cancellation);
+            let (master, session, _) = self.connect(|| last_answer.is_over())?;
             state.master = Some(master);
             return Ok(session);
         }
@@ -200,16 +216,10 @@ impl Connection {
     /// Starts the master process, and the first session.
     fn connect(
         &self,
-        cancellation: &Cancellation,
+        is_over: impl FnMut() -> bool,
     ) -> Result<(Arc<Master>, Session, Vec<u8>), TargetError> {
-        let master = Master::connect(&self.address, &self.options, cancellation);
-        let master = master.map_err(|reason| {
-            if cancellation.is_cancelled() {
-                TargetError::Cancelled
-            } else {
-                self.failed(&reason)
-            }
-        })?;
+        let master = Master::connect(&self.address, &self.options, is_over);
+        let master = master.map_err(|reason| self.failed(&reason))?;
         let master = Arc::new(master);
         let (session, facts) = self.begin(&master)?;
         Ok((master, session, facts))
@@ -223,7 +233,8 @@ impl Connection {
     /// Starts a session.
     fn begin(&self, master: &Arc<Master>) -> Result<(Session, Vec<u8>), TargetError> {
         let mut child = self.start(master)?;
-        let session = Pipes::take(&mut child).and_then(|pipes| Session::new(pipes, child, master));
+        let session = Pipes::take(&mut child)
+            .and_then(|pipes| Session::new(pipes, child, master, &self.options.cancellation));
         let mut session = session.map_err(|error| self.failed(&error.to_string()))?;
         match session.begin() {
             Ok(facts) => Ok((session, facts)),
@@ -241,7 +252,15 @@ impl Connection {
 
     /// The error of a session that is of no use any more.
     fn lost(&self, error: &io::Error, session: &mut Session) -> TargetError {
+        if error.kind() == io::ErrorKind::TimedOut {
+            self.is_given_up.store(true, Ordering::Relaxed);
+            session.master().end();
+        }
         let said = session.last_words();
+        // This ends all other sessions as well.
+        if self.is_given_up.load(Ordering::Relaxed) {
+            return self.failed(NO_ANSWER);
+        }
         let said = session.master().last_words().or(said);
         self.failed(&said.unwrap_or_else(|| error.to_string()))
     }

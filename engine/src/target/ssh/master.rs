@@ -14,6 +14,7 @@ use std::time::Duration;
 use pkgres_files::TemporaryFolder;
 
 use super::address::SshAddress;
+use super::last_answer::NO_ANSWER;
 use super::process::{Complaints, Pipes, end};
 use crate::target::cancellation::Cancellation;
 use crate::target::process::has_ended;
@@ -64,7 +65,8 @@ impl SshOptions {
         self
     }
 
-    /// Sets what ends the attempt to connect for the first time. Later, a run ends its commands by itself.
+    /// Sets what ends the attempt to connect for the first time. Later, a run ends its commands by itself; once it has
+    /// been killed, a machine that does not answer is given up.
     #[must_use]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
@@ -83,12 +85,12 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// Starts the process, and waits until the machine has accepted the user, or until it is cancelled. An error is what
-    /// ssh says.
+    /// Starts the process, and waits until the machine has accepted the user, or until it must not wait any longer. An
+    /// error is what ssh says.
     pub(super) fn connect(
         address: &SshAddress,
         options: &SshOptions,
-        cancellation: &Cancellation,
+        mut is_over: impl FnMut() -> bool,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| error.to_string();
         let folder = TemporaryFolder::create(Path::new(SOCKETS), NAME, end_abandoned)
@@ -122,8 +124,8 @@ impl Master {
                     .last_words()
                     .unwrap_or_else(|| "`ssh` ended".to_owned()));
             }
-            if cancellation.is_cancelled() {
-                return Err("it was cancelled".to_owned());
+            if is_over() {
+                return Err(NO_ANSWER.to_owned());
             }
             std::thread::sleep(PAUSE);
         }
@@ -147,6 +149,11 @@ impl Master {
             "ProxyCommand=false".into(),
         ];
         start(address, options, &arguments)
+    }
+
+    /// Ends the process, and with it every session.
+    pub(super) fn end(&self) {
+        let _ = lock(&self.child).kill();
     }
 
     pub(super) fn is_alive(&self) -> bool {

@@ -13,6 +13,7 @@
 
 mod address;
 mod connection;
+mod last_answer;
 mod master;
 mod process;
 mod remote_command;

@@ -35,6 +35,10 @@ pub(super) fn run(connection: &Connection, command: &Command) -> Result<Output, 
     let nonce = nonce().map_err(start)?;
     let input = input(command, &nonce).map_err(start)?;
     let _slot = connection.command_slot();
+    // The others may have taken long.
+    if command.cancellation.is_cancelled() {
+        return Err(TargetError::Cancelled);
+    }
     let mut child = connection.channel()?;
     let pipes = Pipes::take(&mut child).map_err(start)?;
     let (group, over) = (OnceLock::new(), Ended::new());

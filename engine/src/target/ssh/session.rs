@@ -1,15 +1,17 @@
 //! A session: a shell on the machine that answers requests one by one.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::process::Child;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::last_answer::{Answers, Requests};
 use super::master::Master;
 use super::process::{Complaints, Pipes, end};
 use super::words::push_line;
+use crate::target::cancellation::Cancellation;
 
 /// The program of the shell.
 const PROGRAM: &str = include_str!("session.sh");
@@ -79,16 +81,21 @@ impl ReplyStatus {
 pub(super) struct Session {
     nonce: String,
     /// `None` once it is closed.
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    input: Option<Requests>,
+    output: BufReader<Answers>,
     errors: Option<Complaints>,
     child: Child,
     master: Arc<Master>,
 }
 
 impl Session {
-    /// A session in a process that was just started.
-    pub(super) fn new(pipes: Pipes, child: Child, master: &Arc<Master>) -> io::Result<Self> {
+    /// A session in a process that was just started, for a run with this cancellation.
+    pub(super) fn new(
+        pipes: Pipes,
+        child: Child,
+        master: &Arc<Master>,
+        cancellation: &Cancellation,
+    ) -> io::Result<Self> {
         let Pipes {
             input,
             output,
@@ -96,8 +103,8 @@ impl Session {
         } = pipes;
         Ok(Self {
             nonce: nonce()?,
-            input: Some(input),
-            output: BufReader::new(output),
+            input: Some(Requests::new(input, cancellation)),
+            output: Answers::new(output, cancellation),
             errors: Some(Complaints::of(errors)),
             child,
             master: Arc::clone(master),

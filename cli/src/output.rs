@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::stream::RawStream;
@@ -25,7 +25,7 @@ use crate::folder_in_hints;
 use crate::help::format_of;
 use crate::invocation::quoted;
 use crate::progress::Progress;
-use crate::show;
+use crate::show::{self, Annotation};
 use crate::terminal_text::harmless;
 
 /// The most findings about registries that a command shows.
@@ -143,8 +143,8 @@ pub(crate) struct OutputStyle {
     width: Option<usize>,
     /// The columns of the terminal that data go to.
     data_width: Option<usize>,
-    /// The folder that the run changed to, quoted for a shell: commands in hints have it.
-    folder: Option<String>,
+    /// The folder that the run changed to: commands in hints and files in annotations have it.
+    folder: Option<PathBuf>,
 }
 
 impl Output {
@@ -172,7 +172,7 @@ impl Output {
             },
             width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
             data_width: terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into()),
-            folder: args.directory.as_deref().map(quoted),
+            folder: args.directory.clone(),
         };
         // Without styles, this also removes escape sequences from foreign text.
         let stderr = AutoStream::new(io::stderr(), choice);
@@ -538,7 +538,23 @@ impl Output {
         &self,
         findings: &'findings [Diagnostic],
     ) -> Cow<'findings, [Diagnostic]> {
-        folder_in_hints::in_folder(findings, self.style.folder.as_deref())
+        let folder = self.style.folder.as_deref().map(quoted);
+        folder_in_hints::in_folder(findings, folder.as_deref())
+    }
+
+    /// Writes findings as annotations of GitHub workflows.
+    pub(crate) fn annotate(&mut self, findings: &[Diagnostic]) {
+        let findings = self.with_folder(findings);
+        let annotations: Vec<Annotation> = findings.iter().map(Annotation::of).collect();
+        self.annotations(annotations);
+    }
+
+    /// Writes annotations of GitHub workflows.
+    pub(crate) fn annotations(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+        for annotation in annotations {
+            let line = annotation.line(self.style.folder.as_deref());
+            self.data(&line);
+        }
     }
 
     /// Reports findings: to stderr, with `--quiet` only errors, or warnings in the JSON document that follows. A warning is

@@ -139,7 +139,7 @@ pub(crate) fn report_failure(failure: &Failure, output: &mut Output) {
             "diagnostics": show::diagnostics_json(&output.with_folder(findings)),
         }));
     } else if output.format() == Format::Github {
-        output.data(&show::annotations(findings));
+        output.annotate(findings);
     } else {
         output.findings(findings);
     }

@@ -1,6 +1,7 @@
 //! Findings as annotations of GitHub workflows: `::error file=FILE,line=LINE::MESSAGE`.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location};
 
@@ -30,60 +31,76 @@ impl Subject {
     }
 }
 
-/// One annotation, as a line.
-pub(super) fn annotation(
-    kind: &str,
-    subject: &Subject,
-    title: impl Display,
-    message: &str,
-) -> String {
-    let mut properties = Vec::new();
-    if let Some(file) = &subject.file {
-        let file = file.strip_prefix("./").unwrap_or(file);
-        properties.push(format!("file={}", escaped(file, true)));
+/// One annotation.
+#[derive(Debug)]
+pub(crate) struct Annotation {
+    kind: &'static str,
+    subject: Subject,
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    /// An error.
+    pub(super) fn error(subject: Subject, title: impl Display, message: &str) -> Self {
+        Self {
+            kind: "error",
+            subject,
+            title: title.to_string(),
+            message: message.to_owned(),
+        }
     }
-    if let Some((line, column)) = subject.line_and_column {
-        properties.push(format!("line={line},col={column}"));
+
+    /// A warning without a code, of a whole file.
+    pub(crate) fn warning_of_file(title: &str, message: &str, file: &str) -> Self {
+        Self {
+            kind: "warning",
+            ..Self::error(Subject::file(file), title, message)
+        }
     }
-    properties.push(format!("title={title}"));
-    let message = escaped(message, false);
-    format!("::{kind} {}::{message}\n", properties.join(","))
-}
 
-/// A warning without a code, as an annotation of a whole file.
-pub(crate) fn warning_of_file(title: &str, message: &str, file: &str) -> String {
-    annotation("warning", &Subject::file(file), title, message)
-}
+    /// A finding about a whole file.
+    pub(crate) fn of_file(finding: &Diagnostic, file: &str) -> Self {
+        Self::error(Subject::file(file), finding.code, &finding.message)
+    }
 
-/// A finding as an annotation of a whole file.
-pub(crate) fn annotation_of_file(finding: &Diagnostic, file: &str) -> String {
-    annotation(
-        "error",
-        &Subject::file(file),
-        finding.code,
-        &finding.message,
-    )
-}
+    /// A finding.
+    pub(crate) fn of(finding: &Diagnostic) -> Self {
+        let label = finding.labels.first();
+        let subject = label.map(|label| Subject::at(&label.location));
+        let mut message = finding.message.clone();
+        for hint in &finding.hints {
+            message.push_str(&format!("\nhint: {hint}"));
+        }
+        let kind = if finding.is_error() {
+            "error"
+        } else {
+            "warning"
+        };
+        Self {
+            kind,
+            ..Self::error(subject.unwrap_or_default(), finding.code, &message)
+        }
+    }
 
-/// Findings as annotations.
-pub(crate) fn annotations(findings: &[Diagnostic]) -> String {
-    findings
-        .iter()
-        .map(|finding| {
-            let label = finding.labels.first();
-            let subject = label.map(|label| Subject::at(&label.location));
-            let mut message = finding.message.clone();
-            for hint in &finding.hints {
-                message.push_str(&format!("\nhint: {hint}"));
-            }
-            let kind = if finding.is_error() {
-                "error"
-            } else {
-                "warning"
-            };
-            annotation(kind, &subject.unwrap_or_default(), finding.code, &message)
-        })
-        .collect()
+    /// The annotation as a line. A workflow begins at the root of its repository, and its runner resolves the paths of files
+    /// there, not in the folder that the run changed to.
+    pub(crate) fn line(&self, folder: Option<&Path>) -> String {
+        let mut properties = Vec::new();
+        if let Some(file) = &self.subject.file {
+            let file = file.strip_prefix("./").unwrap_or(file);
+            let file = folder.unwrap_or(Path::new("")).join(file);
+            let file = file.to_string_lossy();
+            let file = file.strip_prefix("./").unwrap_or(&file);
+            properties.push(format!("file={}", escaped(file, true)));
+        }
+        if let Some((line, column)) = self.subject.line_and_column {
+            properties.push(format!("line={line},col={column}"));
+        }
+        properties.push(format!("title={}", self.title));
+        let message = escaped(&self.message, false);
+        format!("::{} {}::{message}\n", self.kind, properties.join(","))
+    }
 }
 
 /// A text, escaped so that the workflow runner finds no command in it.
@@ -100,4 +117,28 @@ fn escaped(text: &str, is_property: bool) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_where_the_run_began() {
+        for (folder, file, expected) in [
+            (None, "./pkgres.lock", "pkgres.lock"),
+            (Some("book"), "./pkgres.lock", "book/pkgres.lock"),
+            (
+                Some("./book/"),
+                "stale/pkgres.lock",
+                "book/stale/pkgres.lock",
+            ),
+            (Some("."), "pkgres.lock", "pkgres.lock"),
+            (Some("book"), "/srv/pkgres.lock", "/srv/pkgres.lock"),
+        ] {
+            let annotation = Annotation::warning_of_file("title", "message", file);
+            let expected = format!("::warning file={expected},title=title::message\n");
+            assert_eq!(annotation.line(folder.map(Path::new)), expected);
+        }
+    }
 }

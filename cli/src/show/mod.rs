@@ -24,7 +24,7 @@ mod tree;
 mod update_effects;
 mod update_report;
 
-pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
+pub(crate) use annotation::Annotation;
 pub(crate) use changed_digests::changed_digests;
 pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
 pub(crate) use conflict::{ConflictLayout, conflict, proof};

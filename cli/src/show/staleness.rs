@@ -5,7 +5,7 @@ use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spe
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
-use super::annotation::{Subject, annotation};
+use super::annotation::{Annotation, Subject};
 use super::changed_digests::digest_hints;
 use super::source_title::{distinct_title, registry_title};
 use crate::context::Context;
@@ -53,7 +53,7 @@ pub(crate) fn locked_mode(context: &Context) -> String {
 }
 
 /// The differences as annotations of GitHub workflows.
-pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
+pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> Vec<Annotation> {
     stale
         .iter()
         .map(|entry| {
@@ -64,7 +64,7 @@ pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
             };
             let subject = location(entry)
                 .map_or_else(|| Subject::file(file), |location| Subject::at(&location));
-            annotation("error", &subject, code, &Line::of(entry).text)
+            Annotation::error(subject, code, &Line::of(entry).text)
         })
         .collect()
 }

@@ -77,7 +77,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     };
     let (errors, warnings) = (count(true), count(false));
     if output.format() == Format::Github {
-        output.data(&show::annotations(&findings));
+        output.annotate(&findings);
     } else if output.is_json() {
         let mut document = json!({
             "schema_version": 1,

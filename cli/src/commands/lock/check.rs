@@ -25,7 +25,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::read_manifest::ManifestFile;
 use crate::registries::ConfiguredRegistry;
-use crate::show::{self, counted};
+use crate::show::{self, Annotation, counted};
 use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
 
@@ -123,12 +123,13 @@ fn show_report(
         Format::Github => {
             let file = path.to_string_lossy();
             for yanked in warnings(checked) {
-                output.data(&show::warning_of_file("yanked release", &yanked, &file));
+                let warning = Annotation::warning_of_file("yanked release", &yanked, &file);
+                output.annotations([warning]);
             }
-            output.data(&show::staleness_annotations(&report.stale, &file));
+            output.annotations(show::staleness_annotations(&report.stale, &file));
             if !disagreement.is_empty() {
                 let finding = disagreement.finding("", context);
-                output.data(&show::annotation_of_file(&finding, &file));
+                output.annotations([Annotation::of_file(&finding, &file)]);
             }
         }
         _ => {

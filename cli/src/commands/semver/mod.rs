@@ -44,7 +44,7 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
         output.json(&compared.document(&witnesses, verdict.is_none()));
     } else if output.format() == Format::Github {
         let findings = compared.findings(args.deny_review);
-        output.data(&show::annotations(&findings));
+        output.annotate(&findings);
     } else {
         for difference in &compared.comparison.differences {
             output.prose(&line_of(difference));

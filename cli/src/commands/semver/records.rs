@@ -165,7 +165,7 @@ impl ComparedRecords {
                 "differences": differences.collect::<Vec<_>>(),
             }));
         } else if output.format() == OutputFormat::Github {
-            output.data(&show::annotations(verdict.as_slice()));
+            output.annotate(verdict.as_slice());
         } else {
             for difference in &self.differences {
                 let message = Escaped::new(&difference.message).to_string();

@@ -23,27 +23,15 @@ pub(crate) fn write_together<T>(
     finish: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     for (at, file) in files.iter().enumerate() {
-        if let Err(error) = write(file) {
-            return Err(restore(&files[..at], error));
+        if let Err(error) = write_text(&file.path, &file.after) {
+            return Err(restore(&files[..at], error.into()));
         }
     }
     finish().map_err(|error| restore(files, error))
 }
 
-fn write(file: &ChangedFile) -> Result<()> {
-    // Renaming another file over it would replace it although it is read-only.
-    let is_read_only = std::fs::metadata(&file.path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().readonly());
-    if is_read_only {
-        let path = file.path.clone();
-        let reason = "it is read-only".to_owned();
-        return Err(FileError::Rejected { path, reason }.into());
-    }
-    write_text(&file.path, &file.after).map_err(Failure::from)
-}
-
 /// Writes the text of a file. A byte order mark stays: it is no part of the text that was read and edited.
-fn write_text(path: &Path, text: &str) -> std::result::Result<(), FileError> {
+pub(crate) fn write_text(path: &Path, text: &str) -> std::result::Result<(), FileError> {
     const BYTE_ORDER_MARK: &str = "\u{feff}";
 
     let is_marked =

@@ -13,12 +13,13 @@ const PIECE: usize = 64 << 10;
 /// Writes a file atomically and durably: whatever happens, it has the old content or the new one.
 ///
 /// The bytes go to a temporary file in the same folder, which is synced and renamed over the target. The new file keeps
-/// the group and mode of the old one, with fewer rights if it cannot have that group, and belongs to the user of the
-/// process. Temporary files that a crash left behind are removed.
+/// the group and mode of the old one, with fewer rights if it cannot have that group. It keeps the owner too if the
+/// process may give files away, and otherwise belongs to the user of the process. Temporary files that a crash left behind
+/// are removed.
 ///
 /// # Errors
 ///
-/// The target is a link, a folder or a device, or a step fails.
+/// The target is a link, a folder or a device, it is read-only, or a step fails.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write(system, path, bytes, Durability::Durable)
 }

@@ -52,8 +52,8 @@ pub trait FileSystem {
     /// Makes a file at a path that does not exist.
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>>;
 
-    /// Makes a file at a path that does not exist, with the group and mode of another file. If it cannot have that
-    /// group, no user gets more rights than with the other file.
+    /// Makes a file at a path that does not exist, to replace another file, with the group and mode of that file. If it
+    /// cannot have that group, no user gets more rights than with the other file. A file that is read-only is an error.
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
     /// Makes a folder at a path that does not exist.

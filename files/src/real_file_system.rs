@@ -126,6 +126,7 @@ impl FileSystem for RealFileSystem {
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
         let like = fs::symlink_metadata(like)?;
+        reject_read_only(&like)?;
         // Set-user-ID is not copied: the owner may be another one.
         let mut mode = like.mode() & 0o777;
         // The file starts private, so that no other user can read it in between, and the umask does not apply.
@@ -147,7 +148,8 @@ impl FileSystem for RealFileSystem {
     }
 
     #[cfg(not(unix))]
-    fn create_file_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn NewFile>> {
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        reject_read_only(&fs::symlink_metadata(like)?)?;
         self.create_file(path, Access::Data)
     }
 
@@ -203,6 +205,15 @@ impl FileSystem for RealFileSystem {
     fn rename_if_idle(&self, from: &Path, to: &Path) -> io::Result<bool> {
         open_to_lock(from)?.map_or(Ok(false), |file| if_idle(&file, || self.rename(from, to)))
     }
+}
+
+/// Rejects a file that nobody may write: the rename of another one over it would succeed.
+fn reject_read_only(old: &fs::Metadata) -> io::Result<()> {
+    if old.permissions().readonly() {
+        let kind = io::ErrorKind::PermissionDenied;
+        return Err(io::Error::new(kind, "it is read-only"));
+    }
+    Ok(())
 }
 
 /// Opens a file or folder; `None` if there is none.

@@ -368,6 +368,31 @@ fn a_file_keeps_its_access_rights() {
     assert_eq!(mode(), 0o600);
 }
 
+/// The mode of a managed file is not a wish of the user: programs such as sudo want it.
+#[test]
+fn a_read_only_file_is_replaced_only_with_new_attributes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("pkgres.lock");
+    write_file(&RealFileSystem, &path, OLD).expect("written");
+    let mut permissions = std::fs::metadata(&path).expect("there").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).expect("it is ours");
+    let error = write_file(&RealFileSystem, &path, NEW).expect_err("it is read-only");
+    let expected = format!("cannot write {}: it is read-only", path.display());
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(std::fs::read(&path).ok().as_deref(), Some(OLD));
+    let names = std::fs::read_dir(folder.path()).expect("it exists");
+    assert_eq!(names.count(), 1, "nothing is left behind");
+    #[cfg(target_os = "linux")]
+    {
+        let root = pkgres_files::RootFolder::open(folder.path()).expect("it exists");
+        let attributes = pkgres_files::EntryAttributes::with_mode(0o440);
+        root.write_file(Path::new("/pkgres.lock"), NEW, attributes)
+            .expect("it gets other attributes");
+        assert_eq!(std::fs::read(&path).ok().as_deref(), Some(NEW));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_keeps_its_group() {

@@ -6,6 +6,7 @@
 
 mod ansible;
 mod answers;
+mod changed_files;
 mod complete;
 mod corpus;
 mod deployment;

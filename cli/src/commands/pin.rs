@@ -28,6 +28,7 @@ use crate::lockfile::parse_lock;
 use crate::output::Output;
 use crate::show::counted;
 use crate::solve_task::SolveTask;
+use crate::write_together::write_text;
 
 pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
@@ -71,11 +72,12 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
         Some(path) if args.in_place && path == Path::new("-") => {
             return Err(Failure::usage("`--in-place` needs a file"));
         }
-        Some(path) => {
-            if !args.in_place || text != pinned.model.text() {
-                write_file(&RealFileSystem, path, text.as_bytes())?;
+        Some(path) if args.in_place => {
+            if text != pinned.model.text() {
+                write_text(path, &text)?;
             }
         }
+        Some(path) => write_file(&RealFileSystem, path, text.as_bytes())?,
         None if output.is_json() => {}
         None => output.data(&text),
     }

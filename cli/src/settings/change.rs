@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file, write_file};
+use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, Spec};
 use pkgres_settings::{Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingValue, SettingsFile};
@@ -10,6 +10,7 @@ use toml_edit::{Array, DocumentMut, Item, value};
 
 use super::layers::value_of;
 use crate::failure::{Failure, Result};
+use crate::write_together::write_text;
 
 /// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.
 /// `wait` is called if another process holds the folder of the file.
@@ -29,8 +30,7 @@ pub(crate) fn write_setting(
     document[setting.key] = item;
     let text = document.to_string();
     SettingsFile::parse(&path, text.as_bytes(), files)?;
-    write_file(&RealFileSystem, &path, text.as_bytes())?;
-    Ok(())
+    Ok(write_text(&path, &text)?)
 }
 
 /// Removes a setting from a settings file, if it is there; says whether it was. `wait` is called if another process holds
@@ -49,7 +49,7 @@ pub(crate) fn remove_setting(
     if document.remove(setting.key).is_none() {
         return Ok(false);
     }
-    write_file(&RealFileSystem, &path, document.to_string().as_bytes())?;
+    write_text(&path, &document.to_string())?;
     Ok(true)
 }
 

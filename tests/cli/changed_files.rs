@@ -1,0 +1,83 @@
+//! Files of the user that commands replace: what stays of them, and what must not be replaced.
+
+use std::path::Path;
+
+use pkgres_files::{RealFileSystem, make_folder};
+
+use super::program::{pkgres, write};
+
+/// The arguments of commands without other registries than `packages`.
+const REGISTRY: [&str; 3] = ["--registry", "dir:packages", "--no-core-library"];
+
+/// Writes a package with a class, a project, a model of the class and settings. The files begin with `mark`.
+fn prepare(folder: &Path, mark: &str) {
+    let package = folder.join("packages/db");
+    make_folder(&RealFileSystem, &package.join("Classes")).expect("a temporary folder");
+    let name = "Format: 1.4\nType: Library\nFullName: org.example";
+    write(
+        &package.join("manifest.yaml"),
+        &format!("{name}.Db\nVersion: 1.0.0\nClasses: {{org.example.Db: Db.yaml}}\n"),
+    );
+    write(&package.join("Classes/Db.yaml"), "Name: org.example.Db\n");
+    write(
+        &folder.join("manifest.yaml"),
+        &format!("{mark}{name}.App\nVersion: 1.0.0\nRequire: {{org.example.Db: '1'}}\n"),
+    );
+    let model = "?:\n  id: db\n  type: org.example.Db\n  package: org.example.Db\n";
+    write(&folder.join("model.yaml"), &format!("{mark}{model}"));
+    write(&folder.join("pkgres.toml"), mark);
+}
+
+/// The commands that replace a file, and the file.
+fn commands() -> [(Vec<&'static str>, &'static str); 3] {
+    let with_registry = |words: &[&'static str]| [words, &REGISTRY].concat();
+    [
+        (
+            with_registry(&["pin", "model.yaml", "--in-place"]),
+            "model.yaml",
+        ),
+        (
+            vec!["config", "set", "--project", "offline", "true"],
+            "pkgres.toml",
+        ),
+        (with_registry(&["lock"]), "pkgres.lock"),
+    ]
+}
+
+#[test]
+fn a_byte_order_mark_stays() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    prepare(folder, "\u{feff}");
+    for (arguments, file) in commands() {
+        let before = std::fs::read_to_string(folder.join(file)).ok();
+        let output = pkgres(folder, &arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        let after = std::fs::read_to_string(folder.join(file)).ok();
+        assert_ne!(after, before, "{arguments:?}: {stderr}");
+        let is_marked = after.is_some_and(|text| text.starts_with('\u{feff}'));
+        assert_eq!(is_marked, before.is_some(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn read_only_files_are_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    prepare(folder, "");
+    write(&folder.join("pkgres.lock"), "lock: 1\n");
+    for (arguments, file) in commands() {
+        let path = folder.join(file);
+        let before = std::fs::read(&path).expect("it is there");
+        let mut permissions = std::fs::metadata(&path).expect("it is there").permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).expect("it is ours");
+        let output = pkgres(folder, &arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        let expected = format!("{file}: it is read-only\n");
+        assert!(stderr.contains(&expected), "{arguments:?}: {stderr}");
+        assert_eq!(std::fs::read(&path).expect("it is there"), before, "{file}");
+    }
+}

@@ -135,7 +135,7 @@ pub fn compare_records(
         if let (Some(one), Some(other)) = labels
             && one != other
         {
-            let message = format!("{shown} is called `{other}` now");
+            let message = format!("{shown} was renamed to `{other}`");
             add(RecordRule::ClassRenamed, &class.name, message);
         }
         if inherits {
@@ -305,7 +305,7 @@ mod tests {
         new.labels = vec![(name, "1:Motor".into())].into();
         let found = compare_records(&old, &new, true).expect("the classes are known");
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].message, "`1:Pump` (a.X) is called `1:Motor` now");
+        assert_eq!(found[0].message, "`1:Pump` (a.X) was renamed to `1:Motor`");
         assert_eq!(found[0].rule.impact(), Impact::Review);
     }
 }

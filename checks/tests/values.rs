@@ -77,7 +77,7 @@ fn scalars_are_converted_as_the_engine_does() {
         OWN,
         r#""other""#,
     ] {
-        rejects("$.int()", value, "must be a whole number");
+        rejects("$.int()", value, "must be an integer");
     }
     for value in ["5", "true", r#""x""#, r#""other""#] {
         accepts("$.string()", value);
@@ -97,8 +97,8 @@ fn each_function_gets_what_the_one_before_it_returns() {
     accepts("$.bool().int()", "[1]");
     accepts("$.class(Other).string()", OWN);
     rejects("$.string().int()", "2.5", "must be text");
-    rejects("$.string().int()", "true", "must be a whole number");
-    rejects("$.class(Other).int()", OWN, "must be a whole number");
+    rejects("$.string().int()", "true", "must be an integer");
+    rejects("$.class(Other).int()", OWN, "must be an integer");
     rejects("$.int().class(Other)", "5", "must be an object of class");
     accepts("$.string().class(Other)", r#""other""#);
 }
@@ -134,7 +134,7 @@ fn keys_of_mappings_meet_their_contract() {
     rejects(
         "{$.int(): $.string()}",
         r#"{"a": "x"}"#,
-        "must have a whole number as its key",
+        "must have an integer as its key",
     );
     accepts("{a: $, $.int(): $}", r#"{"a": "x", "5": "y"}"#);
     accepts("{$.string(): $.int()}", r#"{"a": 1}"#);

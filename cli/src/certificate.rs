@@ -123,13 +123,15 @@ impl Certified {
         }
         let (name, claim, question) = if let Some(report) = resolution.update() {
             if !report.is_minimal {
-                return Err("that fewer packages could not move is not proved".to_owned());
+                return Err(
+                    "it is not proved that this changes as few packages as possible".to_owned(),
+                );
             }
             let questions = Question::stays(&self.request, resolution);
             if questions.is_empty() {
-                return Err("nothing moved that was not asked for".to_owned());
+                return Err("no other package changed".to_owned());
             }
-            let claim = "that a moved package cannot stay";
+            let claim = "that a changed package cannot stay";
             let questions = (1..).zip(questions);
             let questions =
                 questions.map(|(number, question)| (format!("stays-{number}"), claim, question));

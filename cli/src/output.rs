@@ -616,7 +616,7 @@ impl Output {
         self.reported.extend(left_out.iter().map(key_of));
         if more > 0 {
             let what = show::counted(more, "more warning");
-            let remark = format!("{what} about the registries left out");
+            let remark = format!("{what} about the registries omitted");
             self.mark_warning(remark.clone(), |output| output.remarks([remark]));
         }
     }

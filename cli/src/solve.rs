@@ -185,10 +185,7 @@ fn frozen_resolution(
     context: &Context,
 ) -> Result<Resolution> {
     frozen(lock, root, version).map_err(|error| {
-        let hint = format!(
-            "`{}` brings it up to date",
-            context.invocation.command("lock")
-        );
+        let hint = format!("run `{}` to update it", context.invocation.command("lock"));
         Failure {
             findings: vec![Diagnostic::error(Code::LockStale, error.to_string()).hint(hint)],
             exit: Exit::Failed,

@@ -27,7 +27,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (
         &["upgrade", "up", "bump"],
-        "'pkgres update' moves to newer versions, 'pkgres outdated' lists them",
+        "'pkgres update' updates to newer versions, 'pkgres outdated' lists them",
     ),
     (
         &["list", "ls", "deps", "dependencies"],
@@ -116,7 +116,7 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (
         &["--upgrade", "-U", "--upgrade-package", "-P"],
-        "'pkgres update' moves packages to newer versions",
+        "'pkgres update' updates packages to newer versions",
     ),
     (
         &["--latest", "--aggressive", "--recursive"],
@@ -155,10 +155,7 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
 
 /// What the standard library says about values, and what it means for people.
 const PLAIN: &[(&str, &str)] = &[
-    (
-        "invalid digit found in string",
-        "a whole number is expected",
-    ),
+    ("invalid digit found in string", "an integer is expected"),
     (
         "cannot parse integer from empty string",
         "a number is expected",
@@ -464,7 +461,7 @@ mod tests {
         let scopes = message("pkgres token create");
         assert!(scopes.contains("can be publish, "), "{scopes}");
         let number = message("pkgres tree --depth x");
-        assert!(number.contains(": a whole number is expected"), "{number}");
+        assert!(number.contains(": an integer is expected"), "{number}");
     }
 
     #[test]

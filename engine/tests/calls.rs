@@ -190,7 +190,7 @@ fn failures_say_what_is_wrong() {
         ),
         ("echo", &[], "`echo` needs a value for `first`"),
         ("none", &[], "`a.Web` has no function `none`"),
-        ("echo", &[("third", "x")], "`third` must be a whole number"),
+        ("echo", &[("third", "x")], "`third` must be an integer"),
         ("echo", &[("PATH", "/tmp")], "`echo` has no argument `PATH`"),
         (
             "echo",
@@ -323,12 +323,8 @@ fn call_problem(model: Option<&str>, values: &[(&str, &str)]) -> Option<String> 
 fn every_value_in_an_argument_satisfies_its_contract() {
     for (name, value, expected) in [
         ("list", "[1, \"2\"]", None),
-        (
-            "list",
-            "[1, \"x\"]",
-            Some("`list[1]` must be a whole number"),
-        ),
-        ("list", "[1.5]", Some("`list[0]` must be a whole number")),
+        ("list", "[1, \"x\"]", Some("`list[1]` must be an integer")),
+        ("list", "[1.5]", Some("`list[0]` must be an integer")),
         ("few", "[\"a\"]", None),
         ("few", "[]", Some("`few` must have at least 1 item")),
         (
@@ -338,18 +334,14 @@ fn every_value_in_an_argument_satisfies_its_contract() {
         ),
         ("few", "[null]", Some("`few[0]` must not be null")),
         ("map", "{\"a\": 1}", None),
-        (
-            "map",
-            "{\"a\": \"x\"}",
-            Some("`map.a` must be a whole number"),
-        ),
+        ("map", "{\"a\": \"x\"}", Some("`map.a` must be an integer")),
         ("keys", "{\"a\": 1}", None),
         ("keys", "{}", Some("`keys.a` must be there")),
         ("disk", "{\"limit\": 1}", None),
         (
             "disk",
             "{\"limit\": \"x\"}",
-            Some("`disk.limit` must be a whole number"),
+            Some("`disk.limit` must be an integer"),
         ),
         (
             "disk",
@@ -403,7 +395,7 @@ fn an_object_whose_values_violate_contracts_is_not_called() {
         ),
         (
             "list: [1, x]",
-            Some("`list[1]` of the object `one` must be a whole number"),
+            Some("`list[1]` of the object `one` must be an integer"),
         ),
     ] {
         let model = format!("- '?': {{id: one, type: a.Disk}}\n  {values}\n");

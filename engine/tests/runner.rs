@@ -545,7 +545,7 @@ fn what_a_later_change_undid_has_failed_at_the_end() {
         }
         assert_eq!(run.runner.status(), Status::Failed);
         let statuses: BTreeMap<_, _> = run.runner.nodes().collect();
-        let reason = "it is no longer in order: state: down -> up; changed after it: service:c";
+        let reason = "it is no longer up to date: state: down -> up; changed after it: service:c";
         let failed = NodeStatus::Failed(reason.to_owned());
         assert_eq!(statuses[&id("service:a")], failed);
         assert_eq!(statuses[&id("service:d")], NodeStatus::InOrder);

@@ -103,11 +103,11 @@ fn other_statements_are_rejected() {
         ("- For: i\n  Do: []", "`For` needs `In`"),
         (
             "- Repeat: 1.5\n  Do: []",
-            "`Repeat` must be a whole number or an expression",
+            "`Repeat` must be an integer or an expression",
         ),
         (
             "- Repeat: '5'\n  Do: []",
-            "`Repeat` must be a whole number or an expression",
+            "`Repeat` must be an integer or an expression",
         ),
         (
             "- Match: [a]\n  Value: $x",

@@ -95,7 +95,7 @@ mod tests {
         );
         assert_eq!(
             resolve(WEB, CONFLICTING)?,
-            "PK0012: no version of `org.acme.Db` meets all requirements\n  \
+            "PK0012: no version of `org.acme.Db` satisfies all requirements\n  \
              org.acme.Web 1.0.0 requires org.acme.Db 1\n  \
              org.acme.Auth 1.1.0 requires org.acme.Db 2\n  \
              org.acme.Web 1.0.0 requires org.acme.Auth 1\n"

@@ -81,10 +81,10 @@ pub enum LeftOutBecause {
 }
 
 impl LeftOutBecause {
-    /// The reason in words that continue "left out: ".
+    /// The reason in words that continue "not packed: ".
     pub fn text(self) -> &'static str {
         match self {
-            Self::OfProject => "belongs to the project",
+            Self::OfProject => "project file",
             Self::Archive => "an archive of this package",
             Self::Ignored => "ignored by .pkgresignore",
             Self::Leftover => "left by version control or an editor",
@@ -423,7 +423,7 @@ impl PackageFolder {
     /// Reports that a file is left out although the package needs it.
     fn needed(&self, path: &str, left_out: &LeftOut) -> Diagnostic {
         let because = left_out.because.text();
-        let message = format!("the package needs `{path}`, which is left out: {because}");
+        let message = format!("the package needs `{path}`, which is not packed: {because}");
         let error = Diagnostic::error(Code::PackageShape, message);
         let is_folder = left_out.path.ends_with('/');
         let left_out = left_out.path.trim_end_matches('/');

@@ -231,7 +231,7 @@ fn a_line_that_is_too_long_hides_itself_alone() {
     assert_eq!(
         findings.iter().map(placed).collect::<Vec<_>>(),
         [
-            "a line of an index is left out: more than the limit of 40 bytes in line 2 of an index, about `a.A` @2:1"
+            "a line of an index is skipped: more than the limit of 40 bytes in line 2 of an index, about `a.A` @2:1"
         ]
     );
 }

@@ -189,7 +189,7 @@ fn files_that_a_package_needs_cannot_be_left_out() {
         shown.collect::<Vec<_>>()
     };
     let needed = |path: &str, line: usize| {
-        let because = "which is left out: ignored by .pkgresignore";
+        let because = "which is not packed: ignored by .pkgresignore";
         vec![(format!("the package needs `{path}`, {because}"), line)]
     };
     let class = "Classes/web/Web.yaml";

@@ -25,7 +25,7 @@ pub struct Declared {
 pub enum Kind {
     /// `true` or `false`; a variable can also be `1` or `0`.
     Flag,
-    /// A whole number.
+    /// An integer.
     Number,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -215,7 +215,7 @@ pub const DECLARED: &[Declared] = &[
         "overrides",
         Kind::Table,
         "",
-        "Replaces all requirements on a package: `\"PACKAGE\" = \"SPEC\"`, or `\"PACKAGE\" = { path = \"FOLDER\" }` for the package in a folder.",
+        "Replaces all requirements for a package: `\"PACKAGE\" = \"SPEC\"`, or `\"PACKAGE\" = { path = \"FOLDER\" }` for the package in a folder.",
     ),
     setting(
         "prefer",
@@ -249,7 +249,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_REGISTRY",
         Kind::List,
         "the folder that contains the package folder",
-        "The registries in order of preference, as for `--registry`. A file can also have a table for each, `[registries.NAME]`, with its `location`, `namespaces`, `key`, `ca` and limits.",
+        "The registries, the preferred one first, as for `--registry`. A file can also have a table for each, `[registries.NAME]`, with its `location`, `namespaces`, `key`, `ca` and limits.",
     )),
     project_only(
         "required-version",

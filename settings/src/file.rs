@@ -206,7 +206,7 @@ fn check_table(table: &Table, files: Files) -> Option<WrongSetting> {
             Kind::Flag => (value.is_bool(), "`true` or `false`"),
             Kind::Number => (
                 value.as_integer().is_some_and(|number| number >= 0),
-                "a whole number",
+                "an integer",
             ),
             Kind::Choice(_) | Kind::Text => (value.is_str(), "text"),
             // Registries have two forms; their own parser checks them.

@@ -13,7 +13,7 @@ use crate::declared::{Declared, Kind};
 pub enum SettingValue {
     /// On or off.
     Flag(bool),
-    /// A whole number.
+    /// An integer.
     Number(u64),
     /// A word or a text.
     Text(String),
@@ -40,7 +40,7 @@ impl SettingValue {
             }
             Kind::Number => {
                 let number = text.parse();
-                let number = number.map_err(|_| "a whole number is expected".to_owned());
+                let number = number.map_err(|_| "an integer is expected".to_owned());
                 number.map(Self::Number)
             }
             Kind::Choice(words) if !words.contains(&text) => {

@@ -187,7 +187,7 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
         assert_eq!(last["unfinished"], 1);
         assert_eq!(last["resources"][0]["state"], "interrupted");
         let stderr = String::from_utf8_lossy(&ended.stderr);
-        let summary = "The run on this machine was interrupted: 0 changes, 1 unfinished change, 1 interrupted";
+        let summary = "The run on this machine was interrupted: 0 changes made, 1 unfinished change, 1 interrupted";
         assert!(stderr.contains(summary), "{stderr}");
     }
     let (folder, child) = busy(&["validate", "v.yaml"], &["--reconcile"]);
@@ -378,7 +378,7 @@ fn a_watched_run_says_once_how_the_machine_is() {
         ),
         (
             "--watch --max-runtime 3",
-            "The machine is in order; watching it until Ctrl-C",
+            "The machine is up to date; watching it until Ctrl-C",
         ),
     ] {
         let folder = folder();
@@ -463,7 +463,7 @@ fn a_machine_by_ssh_is_planned_changed_and_watched() {
     let (code, _, stderr) = run("apply", &config, &[]);
     assert_eq!(
         (code, stderr),
-        (Some(0), format!("{target} is in order: 1 change\n"))
+        (Some(0), format!("{target} is up to date: 1 change made\n"))
     );
     assert_eq!(std::fs::read(&conf).expect("it was written"), b"port=80\n");
 
@@ -471,7 +471,7 @@ fn a_machine_by_ssh_is_planned_changed_and_watched() {
     let polled = format!("Changes on {target} cannot be watched: it is checked every 30 s\n");
     assert_eq!(
         stderr,
-        polled + &format!("{target} is in order: 0 changes\n")
+        polled + &format!("{target} is up to date: 0 changes made\n")
     );
     assert_eq!(code, Some(0));
 

@@ -240,7 +240,7 @@ fn apply_twice(resources: &Resources, about: &str) {
     let (code, said) = apply(&system, folder.path(), &[]);
     assert_eq!(code, Some(0), "{about}: {said}\n{text}");
     assert!(
-        said.ends_with("is in order: 0 changes\n"),
+        said.ends_with("is up to date: 0 changes made\n"),
         "{about}: {said}\n{text}"
     );
     let twice = files(&system);

@@ -117,7 +117,7 @@ fn a_check_names_the_first_bad_files_around_a_package_and_counts_the_others() {
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert_eq!(stderr.matches("warning[PK0042]").count(), 20, "{stderr}");
     assert!(
-        stderr.contains("10 more warnings about the registries left out"),
+        stderr.contains("10 more warnings about the registries omitted"),
         "{stderr}"
     );
     assert!(stderr.contains("30 warnings"), "{stderr}");

@@ -369,7 +369,7 @@ fn warnings_and_notes_are_in_the_document() {
     let note = document["notes"][0].as_str().unwrap_or_default();
     let built_in = document["notes"][1].as_str().unwrap_or_default();
     assert!(
-        note.contains("cannot be read") || built_in.contains("cannot be read"),
+        note.contains("is damaged") || built_in.contains("is damaged"),
         "{document}"
     );
 }

@@ -79,10 +79,10 @@ fn a_failure_of_one_machine_does_not_stop_the_others() {
     let arguments = with(&["apply", "web"], &["--forks", "3"]);
     let (code, stdout, stderr) = pkgres(folder.path(), &arguments);
     assert_eq!(code, Some(7), "{stderr}");
-    let table = "machine        state     in order  changes  failed  not looked at\n\
-                 rootfs:a       in order  2         2        0       0\n\
-                 rootfs:broken  failed    0         0        1       1\n\
-                 rootfs:c       in order  2         2        0       0\n";
+    let table = "machine        state       up to date  changes  failed  not looked at\n\
+                 rootfs:a       up to date  2           2        0       0\n\
+                 rootfs:broken  failed      0           0        1       1\n\
+                 rootfs:c       up to date  2           2        0       0\n";
     assert!(stdout.ends_with(table), "{stdout}");
     for machine in ["rootfs:a     ", "rootfs:c     "] {
         for line in [
@@ -135,7 +135,7 @@ fn no_other_machine_is_begun_after_a_failure_if_that_is_wanted() {
     let arguments = with(&["apply", "web"], &["--forks", "1", "--fail-fast"]);
     let (code, stdout, stderr) = pkgres(folder.path(), &arguments);
     assert_eq!(code, Some(7), "{stderr}");
-    assert!(stdout.contains("rootfs:a       in order"), "{stdout}");
+    assert!(stdout.contains("rootfs:a       up to date"), "{stdout}");
     assert!(stdout.contains("rootfs:c       not begun"), "{stdout}");
     assert!(folder.path().join("a/srv/web.conf").exists());
     assert!(!folder.path().join("c/srv").exists());
@@ -152,7 +152,7 @@ fn a_run_can_be_limited_to_machines_of_an_inventory() {
     };
     let (code, stdout, stderr) = apply(&["--limit", "first"]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.contains("first    in order  2"), "{stdout}");
+    assert!(stdout.contains("first    up to date  2"), "{stdout}");
     assert!(!stdout.contains("second") && !folder.path().join("c/srv").exists());
     let (code, stdout, _) = apply(&["--limit", "first,rootfs:c"]);
     assert_eq!(code, Some(0), "{stdout}");
@@ -304,7 +304,7 @@ fn a_machine_on_which_a_class_contradicts_an_interface_is_left_alone() {
     assert!(stderr.contains("one | error[PK0104]"), "{stderr}");
     assert!(!stderr.contains("two | error"), "{stderr}");
     assert!(stdout.contains("\none      not conforming  0"), "{stdout}");
-    assert!(stdout.contains("\ntwo      in order        2"), "{stdout}");
+    assert!(stdout.contains("\ntwo      up to date      2"), "{stdout}");
     assert!(!folder.path().join("one/srv").exists());
     assert!(folder.path().join("two/srv/web.conf").exists());
 }

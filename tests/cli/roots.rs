@@ -161,7 +161,7 @@ fn a_folder_with_many_broken_packages_is_told_briefly() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("5 more warnings about the registries left out"),
+        stderr.contains("5 more warnings about the registries omitted"),
         "{stderr}"
     );
 }
@@ -249,11 +249,7 @@ fn members_have_one_heading_and_notes_are_not_repeated() {
         std::fs::read_to_string(folder.join("output")).expect("text")
     };
     let locked = merged(&["lock", "--workspace"]);
-    assert_eq!(
-        locked.matches("is built into pkgres").count(),
-        1,
-        "{locked}"
-    );
+    assert_eq!(locked.matches("using the built-in").count(), 1, "{locked}");
     let outdated = merged(&["outdated", "--workspace"]);
     assert_eq!(
         outdated.matches("org.example.one:").count(),

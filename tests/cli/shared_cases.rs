@@ -239,7 +239,7 @@ fn packages_and_models_are_read() {
     );
     let (text, ended_well) = run("pack-dot-files", &["pack", "p", "-o", "p.zip"]);
     assert!(ended_well && text.contains("Packed 4 files"), "{text}");
-    assert!(text.contains("left out: Resources/notes~"), "{text}");
+    assert!(text.contains("not packed: Resources/notes~"), "{text}");
     let registry = ["--registry", "dir:reg", "--no-core-library"];
     let pin = |model| [&["pin", model][..], &registry].concat();
     let (text, ended_well) = run("pin-refused-by-check", &pin("model.json"));

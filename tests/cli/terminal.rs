@@ -405,7 +405,7 @@ fn a_run_that_takes_a_while_shows_its_resources() {
         "{shown:?}"
     );
     assert!(
-        shown.contains("changed") && shown.contains("2 in order"),
+        shown.contains("changed") && shown.contains("2 up to date"),
         "{shown:?}"
     );
     // The changes stay, and the table is erased in the end.

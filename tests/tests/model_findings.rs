@@ -147,7 +147,7 @@ fn one_finding_does_not_hide_independent_others() {
              db:\n  ?: {id: db, type: Db, version: 2.0.0}\n  name: [a]\n",
             &["`shop`.db"],
             &[
-                "`port` of the object `shop` must be a whole number, as `Shop` requires",
+                "`port` of the object `shop` must be an integer, as `Shop` requires",
                 "`name` of the object `db` must be text, as `Db` requires",
             ],
         ),
@@ -157,7 +157,7 @@ fn one_finding_does_not_hide_independent_others() {
              spare: {?: {id: old, type: Db}, name: a}\n\
              - ?: {id: two, type: Shop}\n  db: {?: {id: other, type: Shop}, port: y}\n",
             &["`one`.db", "`two`.db"],
-            &["`port` of the object `other` must be a whole number, as `Shop` requires"],
+            &["`port` of the object `other` must be an integer, as `Shop` requires"],
         ),
         // A package without a resolution does not matter to the others, also to those that inherit.
         (
@@ -166,8 +166,8 @@ fn one_finding_does_not_hide_independent_others() {
             &[],
             &[
                 "the values of the object `broken` are not checked: the version of its class is not known",
-                "`port` of the object `big` must be a whole number, as `Shop` requires",
-                "`size` of the object `big` must be a whole number, as `BigShop` requires",
+                "`port` of the object `big` must be an integer, as `Shop` requires",
+                "`size` of the object `big` must be an integer, as `BigShop` requires",
             ],
         ),
         // The class of an object decides which values in the objects inside it count.
@@ -179,7 +179,7 @@ fn one_finding_does_not_hide_independent_others() {
                 "the values of the object `gone` are not checked: the version of its class is not known",
                 "the values of the object `part` are not checked: it is inside the object `gone`, \
                  whose version is not known",
-                "`port` of the object `shop` must be a whole number, as `Shop` requires",
+                "`port` of the object `shop` must be an integer, as `Shop` requires",
             ],
         ),
     ];

@@ -163,7 +163,7 @@ fn the_summary_names_the_packages_whose_versions_all_fail() {
     let one = release("App", "1.0.0").requires("Web", "1");
     // The obstacle of a single version is reported as usual.
     let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
-    assert_eq!(summary, "no version of `Db` meets all requirements");
+    assert_eq!(summary, "no version of `Db` satisfies all requirements");
     assert_eq!(clashing, 2);
 }
 
@@ -209,7 +209,10 @@ fn the_summary_ignores_requirements_of_alternatives() {
     let mut universe = Universe::new(root, records);
     universe.single_version = true;
     let conflict = solve(&universe).conflict().expect("each AA wants Y 1");
-    assert_eq!(conflict.summary, "no version of `Y` meets all requirements");
+    assert_eq!(
+        conflict.summary,
+        "no version of `Y` satisfies all requirements"
+    );
 }
 
 #[test]

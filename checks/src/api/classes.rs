@@ -233,7 +233,7 @@ pub(super) fn usage_changed(before: &ClassDefinition, after: &ClassDefinition) -
     let name = &before.name.value;
     let (message, noticed) = match before.usage {
         ClassUsage::Class => (
-            format!("`{name}` is a meta class now"),
+            format!("`{name}` became a meta class"),
             WitnessUse::Extends {
                 usage: ClassUsage::Class,
             },

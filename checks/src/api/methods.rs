@@ -284,7 +284,7 @@ impl MethodComparison<'_> {
                 changes.push(if let Some(other) = other {
                     renamed.insert(other.name.value.as_str());
                     let (from, to) = (named(before), named(other));
-                    let message = format!("the argument {from} {of} is called {to} now");
+                    let message = format!("the argument {from} {of} was renamed to {to}");
                     let both = (Some(before), Some(other));
                     (ApiRule::ArgumentRenamed, both, message)
                 } else {

@@ -99,7 +99,7 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// let report = check_model(&model, &packages);
 /// assert_eq!(
 ///     report.findings[0].message,
-///     "`port` of the object `web` must be a whole number, as `org.acme.Web` requires"
+///     "`port` of the object `web` must be an integer, as `org.acme.Web` requires"
 /// );
 /// ```
 pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport {

@@ -198,11 +198,11 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
 
-    /// The number of seconds without any event after which the machine counts as in order
+    /// The number of seconds without any event after which the machine counts as up to date
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) converged_timeout: u64,
 
-    /// With `--watch`, end once the machine is in order, or nothing else can be done
+    /// With `--watch`, end once the machine is up to date, or nothing else can be done
     #[arg(long, requires = "watch")]
     pub(crate) converged_exit: bool,
 

@@ -184,7 +184,7 @@ pub(crate) struct RepairArgs {
     #[arg(long, value_name = "PACKAGE[@VERSION]", requires = "precise")]
     pub(crate) update: Vec<String>,
 
-    /// The version to which `--update` moves the package
+    /// The version to which `--update` updates the package
     #[arg(long, value_name = "VERSION", requires = "update")]
     pub(crate) precise: Option<String>,
 
@@ -356,7 +356,7 @@ pub(crate) struct LockArgs {
     #[arg(long, conflicts_with_all = ["check", "locked"])]
     pub(crate) dry_run: bool,
 
-    /// Choose all versions afresh instead of keeping the locked ones
+    /// Choose all versions again instead of keeping the locked ones
     #[arg(long, conflicts_with = "check")]
     pub(crate) ignore_lock: bool,
 

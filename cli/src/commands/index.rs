@@ -74,7 +74,7 @@ fn too_long(record: &IndexRecord, bytes: usize, options: &ReadOptions) -> Diagno
     let (name, version) = (&record.name, &record.version);
     let limit = options.limits.index_line_bytes;
     let message = format!(
-        "the index record of {name} {version} has {bytes} bytes, and the limit is {limit}: it is left out"
+        "the index record of {name} {version} has {bytes} bytes, and the limit is {limit}: it is skipped"
     );
     Diagnostic::error(Code::Limit, message)
 }

@@ -191,8 +191,8 @@ fn report_installed(
     let shown = folder.to_string_lossy();
     let rest = match before.len() - changed {
         0 => String::new(),
-        1 => "; 1 was there already".to_owned(),
-        rest => format!("; {rest} were there already"),
+        1 => "; 1 already up to date".to_owned(),
+        rest => format!("; {rest} already up to date"),
     };
     output.note(&format!(
         "Installed {} in {}{rest}",

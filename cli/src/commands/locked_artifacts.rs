@@ -73,7 +73,7 @@ pub(super) fn locked_project(
 fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Failure {
     let roots: Vec<String> = lock.roots.keys().map(ToString::to_string).collect();
     let message = format!(
-        "the lockfile was made for {}, not for {}",
+        "the lockfile belongs to {}, not to {}",
         roots.join(", "),
         project.name()
     );

@@ -138,13 +138,18 @@ fn show_outdated(
             let mut parts = Vec::new();
             if movable > 0 {
                 let update = context.invocation.command("update");
-                parts.push(format!("`{update}` updates {movable}"));
+                let what = match (count, held_back) {
+                    (1, _) => "it".to_owned(),
+                    (_, 0) => "them".to_owned(),
+                    _ => movable.to_string(),
+                };
+                parts.push(format!("`{update}` updates {what}"));
             }
             if held_back > 0 {
                 let are = if held_back == 1 { "is" } else { "are" };
                 parts.push(format!("{held_back} {are} held back"));
             }
-            format!("{count} of {packages} {are} outdated: {}", parts.join(", "))
+            format!("{count} of {packages} {are} outdated; {}", parts.join(", "))
         }
     });
     for downgrade in &downgrades {

@@ -60,7 +60,7 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
 pub(super) fn tell_left_out(left_out: &[LeftOut], output: &mut Output) {
     for left_out in left_out {
         let path = Escaped::new(&left_out.path).to_string();
-        output.note(&format!("left out: {path} ({})", left_out.because.text()));
+        output.note(&format!("not packed: {path} ({})", left_out.because.text()));
     }
 }
 

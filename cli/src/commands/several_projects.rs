@@ -82,7 +82,7 @@ impl Batch {
                 "has settings of its own,"
             };
             output.remarks([format!(
-                "{} {reason} and is left out{command}",
+                "{} {reason} and is skipped{command}",
                 Escaped::new(&shown)
             )]);
         }

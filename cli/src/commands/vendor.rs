@@ -63,7 +63,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                 if digest.is_some_and(|digest| inside.contains_key(&digest)) {
                     let (name, version) = release;
                     output.note(&format!(
-                        "{name} {version} is also in {file}: its own file is left out"
+                        "{name} {version} is also in {file}: its own file is skipped"
                     ));
                     continue;
                 }

@@ -197,10 +197,10 @@ impl Tried<'_> {
         let update = format!("update {} --precise {version}", self.named);
         let command = context.invocation.command(&update);
         output.note(&if is_locked {
-            format!("hint: `{command}` moves to it")
+            format!("hint: `{command}` sets this version")
         } else {
             let lock = context.invocation.command("lock");
-            format!("hint: `{lock}` writes a lockfile, and `{command}` moves to it")
+            format!("hint: `{lock}` writes a lockfile, and `{command}` sets this version")
         });
     }
 }

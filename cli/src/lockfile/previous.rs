@@ -86,11 +86,11 @@ impl PreviousLock {
         match &self.content {
             Content::Missing | Content::Complete(_) => None,
             Content::Merged(_) => Some(
-                "The lockfile is an unresolved merge: the releases of both sides are preferred",
+                "The lockfile is an unresolved merge: the releases of both sides are kept where possible",
             ),
-            Content::Damaged(_) => {
-                Some("The lockfile cannot be read: the releases that can be salvaged are preferred")
-            }
+            Content::Damaged(_) => Some(
+                "The lockfile is damaged: the releases that can be read are kept where possible",
+            ),
         }
     }
 

@@ -57,7 +57,7 @@ impl Editable {
             ));
         }
         (self.host == Some(package.as_str()))
-            .then(|| format!("the requirement on {package} is in another file: change it by hand"))
+            .then(|| format!("the requirement for {package} is in another file: change it by hand"))
     }
 
     /// Why the requirements of the root cannot be changed; `None` if they can.
@@ -116,7 +116,7 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, editable: Editable) -> Strin
 /// What has to be done before repairs like this one; nothing if they can be applied.
 fn heading_of(repair: &Repair, editable: Editable) -> &'static str {
     if !repair.needs_no_release() {
-        "with a release that somebody has to make"
+        "with a release that does not exist yet"
     } else if editable.is_by_hand(repair) {
         "by hand"
     } else if unapplicable(repair, editable).is_some() {
@@ -227,7 +227,7 @@ pub(crate) fn policy_name(policy: PrereleasePolicy) -> &'static str {
 fn blocked_line(blocked: &Blocked) -> String {
     let what = match &blocked.restriction {
         Restriction::Requirement { package, .. } => {
-            format!("changing the requirement on {package} is not enough")
+            format!("changing the requirement for {package} is not enough")
         }
         other => format!("{other:?}"),
     };
@@ -329,9 +329,7 @@ pub(crate) fn unapplicable(repair: &Repair, editable: Editable) -> Option<String
     repair.changes.iter().find_map(|change| match change {
         Change::Requirement { package, .. } => editable.why_not_requirement(package),
         Change::Override { .. } | Change::NoOverride { .. } => None,
-        Change::Release { owner, .. } => {
-            Some(format!("somebody has to make a release of {owner} first"))
-        }
+        Change::Release { owner, .. } => Some(format!("a new release of {owner} is needed first")),
         Change::CutOff { .. } => of_option(editable.cut_off, "exclude-newer"),
         Change::Prereleases { .. } => of_option(editable.prereleases, "prerelease"),
         Change::SideBySide => of_option(editable.single_version, "single-version"),

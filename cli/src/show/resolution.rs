@@ -70,8 +70,10 @@ fn notes_if_locked(
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
     lines.extend(excluded_if_locked(resolution, reasons, is_locked));
-    lines.extend(resolution.built_in().iter().map(|(name, version)| {
-        format!("{name} {version} is built into pkgres: no registry has {name}")
+    let built_in = resolution.built_in();
+    let is_new = |(name, version): &&(PackageName, Version)| !is_locked(name, version);
+    lines.extend(built_in.iter().filter(is_new).map(|(name, version)| {
+        format!("using the built-in {name} {version}, because no registry has it")
     }));
     for (name, spec) in resolution.unused_overrides() {
         let spec = spec.in_words();

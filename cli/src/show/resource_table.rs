@@ -9,7 +9,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use super::counted;
 
 /// The columns of the state and of the time, each with the space behind it.
-const STATE_COLUMNS: usize = 10;
+const STATE_COLUMNS: usize = 11;
 const TIME_COLUMNS: usize = 8;
 
 /// The fewest columns that a cause is worth showing in.
@@ -83,7 +83,7 @@ fn headline(record: &RunRecord, target: &str, now: Duration) -> String {
         (&[ResourceState::Waiting], "waiting"),
         (
             &[ResourceState::InOrder, ResourceState::Changed],
-            "in order",
+            "up to date",
         ),
     ] {
         let count: usize = states.iter().map(|state| record.count(*state)).sum();
@@ -151,7 +151,7 @@ fn state_word(state: ResourceState) -> (&'static str, Option<AnsiColor>) {
         ResourceState::Running => ("running", Some(AnsiColor::Cyan)),
         ResourceState::Pending => ("to change", Some(AnsiColor::Yellow)),
         ResourceState::Changed => ("changed", Some(AnsiColor::Green)),
-        ResourceState::InOrder => ("in order", None),
+        ResourceState::InOrder => ("up to date", None),
         _ => ("waiting", None),
     }
 }
@@ -326,27 +326,27 @@ mod tests {
     }
 
     const WIDE: &str = "\
-rootfs:image  1 min  1 failed, 1 running, 1 to change, 1 waiting, 2 in order
-STATE       TIME  RESOURCE                                                  CAUSE
-failed     2.0 s  exec:migrate                                              `/usr/bin/migrate` exited with code 1: ther…
-running    1 min  package:nginx                                             another attempt
-to change  1.0 s  file:/etc/nginx/si…/a-site-with-a-name-that-is-long.conf  content: 7 bytes -> 33 bytes
-changed    1 min  file:/srv/web/index.html                                  it changed on the machine: content: 7 bytes…
-waiting           service:nginx
-in order   1 min  directory:/srv/web";
+rootfs:image  1 min  1 failed, 1 running, 1 to change, 1 waiting, 2 up to date
+STATE        TIME  RESOURCE                                                 CAUSE
+failed      2.0 s  exec:migrate                                             `/usr/bin/migrate` exited with code 1: ther…
+running     1 min  package:nginx                                            another attempt
+to change   1.0 s  file:/etc/nginx/si…a-site-with-a-name-that-is-long.conf  content: 7 bytes -> 33 bytes
+changed     1 min  file:/srv/web/index.html                                 it changed on the machine: content: 7 bytes…
+waiting            service:nginx
+up to date  1 min  directory:/srv/web";
     const NARROW: &str = "\
 rootfs:image  1 min  1 failed, 1 running, 1 to change, 1 wa…
-STATE       TIME  RESOURCE                 CAUSE
-failed     2.0 s  exec:migrate             `/usr/bin/migrat…
-running    1 min  package:nginx            another attempt
-to change  1.0 s  file:/e…at-is-long.conf  content: 7 bytes…
-changed    1 min  file:/s…/web/index.html  it changed on th…
-waiting           service:nginx
-in order   1 min  directory:/srv/web";
+STATE        TIME  RESOURCE                CAUSE
+failed      2.0 s  exec:migrate            `/usr/bin/migrat…
+running     1 min  package:nginx           another attempt
+to change   1.0 s  file:/e…t-is-long.conf  content: 7 bytes…
+changed     1 min  file:/s…web/index.html  it changed on th…
+waiting            service:nginx
+up to date  1 min  directory:/srv/web";
     const TINY: &str = "\
 rootfs:image  1 min  1 failed, 1 ru…
-STATE       TIME  RESOURCE
-failed     2.0 s  exec:migrate
-running    1 min  package:nginx
+STATE        TIME  RESOURCE
+failed      2.0 s  exec:migrate
+running     1 min  package:nginx
 … and 4 other resources";
 }

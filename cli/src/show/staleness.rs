@@ -135,10 +135,10 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
         let command = context.invocation.command("lock --single-version");
-        format!("`{command}` brings it up to date, or explains why it cannot")
+        format!("run `{command}` to update it")
     } else {
         let command = context.invocation.command("lock");
-        format!("`{command}` brings it up to date, or explains why it cannot")
+        format!("run `{command}` to update it")
     });
     hints
 }
@@ -249,9 +249,7 @@ impl<'s> Line<'s> {
                 location,
             } => {
                 let place = at(location.as_ref());
-                let text = format!(
-                    "{root} requires {package} {spec}{place}; the lockfile was made for {locked}"
-                );
+                let text = format!("{root} requires {package} {spec}{place}, locked with {locked}");
                 Self::new("requirement_changed", '~', package, text)
             }
             Staleness::OverrideChanged {
@@ -386,7 +384,7 @@ fn override_change(
         (Some(locked), Some(spec)) => (
             '~',
             format!(
-                "{package} is overridden with {}; the lockfile was made for {}",
+                "{package} is overridden with {}, locked with {}",
                 spec.in_words(),
                 locked.in_words()
             ),

@@ -25,7 +25,7 @@ pub(crate) fn update_reasons(
         if named.contains(&moved.package) || moved.because.is_empty() {
             continue;
         }
-        lines.push(format!("{} had to move:", moved.package));
+        lines.push(format!("{} changed too, because:", moved.package));
         for reason in &moved.because {
             lines.push(format!("  {}", reason.text));
         }

@@ -55,7 +55,7 @@ impl ArgumentContracts<'_> {
     fn text_problem(&self, name: &str, rules: &[Rule], text: &str) -> Option<String> {
         rules.iter().find_map(|rule| match rule {
             Rule::Int if !is_whole_number(text) => {
-                Some(format!("`{name}` must be a whole number"))
+                Some(format!("`{name}` must be an integer"))
             }
             Rule::Bool if !matches!(text, "true" | "false") => {
                 Some(format!("`{name}` must be true or false"))
@@ -259,7 +259,7 @@ fn written_class(entries: &Map<String, Value>) -> Option<ClassName> {
     ClassName::parse(class).ok()
 }
 
-/// Whether a value is a whole number, or the text of one.
+/// Whether a value is an integer, or the text of one.
 fn is_whole(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,

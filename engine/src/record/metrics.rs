@@ -89,12 +89,12 @@ impl RunRecord {
             let id = resource.id.to_string();
             text.sample("resource_failing", &[("resource", &id)], 1);
         }
-        let help = "Whether every resource is in order.";
+        let help = "Whether every resource is up to date.";
         text.metric("converged", "gauge", help);
         text.sample("converged", &[], u8::from(self.is_in_order()));
         if let Some(at) = self.converged_at {
             let name = "last_converged_timestamp_seconds";
-            text.metric(name, "gauge", "When every resource was in order last.");
+            text.metric(name, "gauge", "When every resource was last up to date.");
             text.sample(name, &[], (labels.started + self.delay + at).as_secs_f64());
         }
         let help = "The validations that the machine failed last.";

@@ -127,6 +127,6 @@ impl Runner {
             names.push("...".to_owned());
         }
         let (differences, names) = (listed(differences), names.join(", "));
-        format!("it is no longer in order: {differences}; changed after it: {names}")
+        format!("it is no longer up to date: {differences}; changed after it: {names}")
     }
 }

@@ -290,7 +290,7 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, and no text for a shell; hint: write it as in `[systemctl, reload, web]`",
             "Web/r.yaml:1:84: error[PK0105]: the property `command` is missing",
             "Web/r.yaml:1:95: error[PK0105]: the property `target` is missing",
-            "Web/r.yaml:1:118: error[PK0105]: `number` must be a whole number, not `x`",
+            "Web/r.yaml:1:118: error[PK0105]: `number` must be an integer, not `x`",
         ],
     );
     check(
@@ -341,7 +341,7 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:34: error[PK0106]: `${this.name}` is a list, not a scalar [model.yaml:1:24]",
             "Web/r.yaml:1:59: error[PK0106]: the object has no property `port`; hint: did you mean `ports`? [model.yaml:1:24]",
             "model.yaml:1:42: error[PK0063]: `name` of the object `one` must be text, as `a.Web.Web` requires",
-            "model.yaml:1:54: error[PK0063]: `ports[0]` of the object `one` must be a whole number, as `a.Web.Web` requires",
+            "model.yaml:1:54: error[PK0063]: `ports[0]` of the object `one` must be an integer, as `a.Web.Web` requires",
             "model.yaml:1:64: warning[PK0072]: the class `a.Web.Web` has no property `prot`; hint: did you mean `ports`?",
         ],
     );
@@ -579,7 +579,7 @@ fn mistakes_that_need_no_machine_are_found_without_one() {
     );
     check(
         "user: web, number: -1",
-        "`number` must be a whole number, not `-1`",
+        "`number` must be an integer, not `-1`",
     );
     check(
         "user: web, number: 4294967295",

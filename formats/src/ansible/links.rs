@@ -38,7 +38,7 @@ pub(super) fn links_to_elsewhere(
         ("lead", "are")
     };
     let message = format!(
-        "{} {leads} out of the collection or nowhere, and {is} left out",
+        "{} {leads} out of the collection or nowhere, and {is} skipped",
         sentence_list(&shown, "and")
     );
     let place = Location::new(&SourceText::new(file.path, ""), Span::default());
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(warned(&["venv/bin/python", "README.md"]), None);
         assert_eq!(
             warned(&["plugins/modules/a.py", "venv/bin/python"]).as_deref(),
-            Some("`plugins/modules/a.py` leads out of the collection or nowhere, and is left out")
+            Some("`plugins/modules/a.py` leads out of the collection or nowhere, and is skipped")
         );
         let links = &[
             "plugins/a.py",
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(
             warned(links).as_deref(),
             Some(
-                "`plugins/a.py`, `plugins/b.py`, `roles/c` and 2 other links lead out of the collection or nowhere, and are left out"
+                "`plugins/a.py`, `plugins/b.py`, `roles/c` and 2 other links lead out of the collection or nowhere, and are skipped"
             )
         );
     }

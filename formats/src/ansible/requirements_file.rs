@@ -98,12 +98,13 @@ impl RequirementsReader<'_> {
         if names.is_empty() {
             return;
         }
-        let (count, verb) = match names.len() {
-            1 => ("a role".to_owned(), "is"),
-            count => (format!("{count} roles"), "are"),
+        let (roles, verb) = if names.len() == 1 {
+            ("role", "is")
+        } else {
+            ("roles", "are")
         };
         let message = format!(
-            "{count} {verb} not locked, because roles have no ranges: {}",
+            "{roles} {} {verb} not locked: roles have no version ranges",
             names.join(", ")
         );
         self.nodes.warning(message, span);

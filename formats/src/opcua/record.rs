@@ -322,7 +322,7 @@ impl NodeSet<'_> {
         }
         let warnings = first.into_iter().map(|(namespace, one)| {
             let message = format!(
-                "`{}` is a type of `{}`, which is not a model of this file; it is left out",
+                "`{}` is a type of `{}`, which is not a model of this file; it is ignored",
                 Escaped::shortened(&one.browse_name),
                 Escaped::new(namespace)
             );

@@ -62,14 +62,14 @@ impl ReferenceCheck<'_> {
         let when = if is_certain(&first) {
             ""
         } else {
-            ", which works only where it happens to be installed"
+            "; it works only where that happens to be installed"
         };
         let more = match references.len() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
         let message = format!(
-            "`{}` {} `{}`{more}, and `{package}` is not among the dependencies{when}",
+            "`{}` {} `{}`{more}, but `{package}` is not a dependency{when}",
             Escaped::shortened(&first.from),
             self.root.verb(first),
             Escaped::shortened(first.to.as_str()),

@@ -236,7 +236,7 @@ impl<'a> BodyReader<'a> {
                 "Throw" => "needs the name of an exception",
                 "While" => "must be an expression",
                 "For" => "must be the name of a variable, without `$`",
-                "Repeat" => "must be a whole number or an expression",
+                "Repeat" => "must be an integer or an expression",
                 _ => "must be a mapping of cases",
             };
             self.mistake(format!("`{}` {expected}", block.name), head.span, None);

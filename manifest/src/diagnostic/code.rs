@@ -71,7 +71,7 @@ codes! {
     UnknownPackage = 11, "an unknown package";
     /// The requirements for a package exclude all of its versions. The message names the requirements that conflict,
     /// each with its owner. If there are many, `pkgres explain` lists them all.
-    NoVersion = 12, "no version meets all requirements";
+    NoVersion = 12, "no version satisfies all requirements";
     /// A class extends another one, but none of the releases that can be chosen defines that
     /// class. A class may extend classes of its own package, of the core library and of packages
     /// that the manifest requires directly.

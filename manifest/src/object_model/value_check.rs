@@ -54,11 +54,11 @@ pub enum ValueProblem {
     NotBool,
     /// The value is not this scalar.
     NotEqual(Literal),
-    /// The key of the value is not a whole number.
+    /// The key of the value is not an integer.
     KeyNotInt,
     /// The value is no object.
     NoObject,
-    /// The value is not a whole number.
+    /// The value is not an integer.
     NotInt,
     /// The value is not a mapping.
     NotMapping,
@@ -86,9 +86,9 @@ impl fmt::Display for ValueProblem {
             Self::NotText => formatter.write_str("must be text"),
             Self::NotBool => formatter.write_str("must be true or false"),
             Self::NotEqual(value) => write!(formatter, "must be {value}"),
-            Self::KeyNotInt => formatter.write_str("must have a whole number as its key"),
+            Self::KeyNotInt => formatter.write_str("must have an integer as its key"),
             Self::NoObject => formatter.write_str("must be an object"),
-            Self::NotInt => formatter.write_str("must be a whole number"),
+            Self::NotInt => formatter.write_str("must be an integer"),
             Self::NotMapping => formatter.write_str("must be a mapping"),
             Self::TooFewItems(minimum) => {
                 write!(formatter, "must have at least {}", items(*minimum))
@@ -451,7 +451,7 @@ impl<'a> Visit<'_, 'a> {
         holders.any(|holder| holder == self.holder)
     }
 
-    /// Whether the engine can convert a value to a whole number. It cuts fractions off, but only those of numbers.
+    /// Whether the engine can convert a value to an integer. It cuts fractions off, but only those of numbers.
     fn is_whole_number(&self, kind: &ValueKind, became: Became) -> bool {
         match (became, kind) {
             (Became::Object, _) => false,
@@ -476,7 +476,7 @@ enum Became {
     Nothing,
     /// Text.
     Text,
-    /// A whole number.
+    /// An integer.
     Number,
     /// True or false.
     Bool,
@@ -511,14 +511,14 @@ fn is_textual(kind: &ValueKind) -> bool {
     }
 }
 
-/// Whether the engine reads a text as a whole number: spaces around it and single `_` between digits are fine.
+/// Whether the engine reads a text as an integer: spaces around it and single `_` between digits are fine.
 fn is_python_int(text: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     (digits.split('_')).all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Whether a text is a whole number, of any length.
+/// Whether a text is an integer, of any length.
 pub fn is_whole_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

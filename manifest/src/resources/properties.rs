@@ -286,7 +286,7 @@ impl Properties {
         }
     }
 
-    /// Takes a whole number that is not negative.
+    /// Takes an integer that is not negative.
     pub fn take_number(&mut self, key: &str) -> Result<Option<u64>, PropertyError> {
         let Some(text) = self.take_text(key)? else {
             return Ok(None);
@@ -295,7 +295,7 @@ impl Properties {
         let number = text.parse().ok().filter(|_| is_number);
         number.map(Some).ok_or_else(|| {
             let text = Escaped::shortened(&text);
-            let message = format!("`{key}` must be a whole number, not `{text}`");
+            let message = format!("`{key}` must be an integer, not `{text}`");
             self.invalid(key, message)
         })
     }

@@ -150,7 +150,7 @@ pub fn validation_schema() -> Value {
                     },
                     "required": {"description": "Whether a value must be given.", "type": ["boolean", "null"]},
                     "choices": {
-                        "description": "The values that are allowed; all if they are left out.",
+                        "description": "The values that are allowed; all if they are omitted.",
                         "type": ["array", "null"],
                         "minItems": 1,
                         "uniqueItems": true,

@@ -58,7 +58,7 @@ pub fn manifest_schema() -> Value {
                 "description": "Something to deploy, or classes for other packages.",
                 "enum": ["Application", "Library"],
             },
-            "Version": text_or_number("The version; 0.0.0 if it is left out."),
+            "Version": text_or_number("The version; 0.0.0 if it is omitted."),
             "Name": text("The name that is shown to people."),
             "Description": text("A description in prose."),
             "Author": text("The author."),
@@ -250,7 +250,7 @@ pub fn interface_schema() -> Value {
                             "description": "A JSON Schema of the least that the function returns; more is allowed unless the schema forbids it.",
                             "type": ["object", "boolean", "null"],
                         },
-                        "Supported": platforms("The platforms that support the function, by their facts; all if it is left out."),
+                        "Supported": platforms("The platforms that support the function, by their facts; all if it is omitted."),
                         "NotApplicable": platforms("The platforms on which the function does not apply, by their facts. A call returns the default of `Returns`."),
                         "Deprecated": {
                             "description": "Announces that the function will be removed.",
@@ -311,7 +311,7 @@ pub fn lock_schema() -> Value {
                 },
             },
             "overrides": {
-                "description": "The specs that replace all requirements on a package.",
+                "description": "The specs that replace all requirements for a package.",
                 "type": ["array", "null"],
                 "items": {
                     "type": "object",

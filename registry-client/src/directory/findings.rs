@@ -49,6 +49,6 @@ pub(super) fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
 /// The warning about a package that a lookup leaves out because of an error.
 pub(super) fn left_out(package: &PackageName, mut error: Diagnostic) -> Diagnostic {
     error.severity = Severity::Warning;
-    error.message = format!("`{package}` is left out: {}", error.message);
+    error.message = format!("`{package}` is skipped: {}", error.message);
     error
 }

@@ -39,7 +39,7 @@ impl IndexFileRegistry {
         if !skipped.lines.insert(number) {
             return;
         }
-        let message = format!("a line of an index is left out: {}", error.message);
+        let message = format!("a line of an index is skipped: {}", error.message);
         let mut finding = Diagnostic::warning(error.code, message);
         finding.labels.clone_from(&error.labels);
         finding.hints.clone_from(&error.hints);

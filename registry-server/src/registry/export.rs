@@ -50,7 +50,7 @@ impl RegistryBackend {
                 // It was published before such names were rejected, and must not stop all others.
                 tracing::warn!(
                     name,
-                    "a package is left out of the export: its name is too long for a file"
+                    "a package is not exported: its name is too long for a file"
                 );
                 continue;
             }
@@ -66,7 +66,7 @@ impl RegistryBackend {
             if !is_file_name(class.as_str()) {
                 tracing::warn!(
                     class = class.as_str(),
-                    "a class is left out of the export: its name is too long for a file"
+                    "a class is not exported: its name is too long for a file"
                 );
                 continue;
             }

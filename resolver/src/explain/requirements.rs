@@ -209,7 +209,7 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
     };
     let (kind, versions, allowed, mut text) = if let Some(goal) = goal.filter(|_| is_wanted) {
         let versions = goal.versions.clone();
-        let mut text = format!("{name} {} was asked for", listed(&versions));
+        let mut text = format!("{name} {} was requested", listed(&versions));
         let dropped_by = dropping.map(|release| {
             let (other, version) = universe.catalog.named_version(release);
             let _ = write!(text, ", and {other} {version} would drop {name}");
@@ -221,7 +221,7 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
         let mut versions = universe.catalog.locked_versions(package).to_vec();
         versions.sort();
         versions.dedup();
-        let text = format!("the lock holds {name} at {}", listed(&versions));
+        let text = format!("{name} is locked at {}", listed(&versions));
         (ReasonKind::Stays, versions, &goals.stays[&package], text)
     };
     if allowed.is_empty() {

@@ -389,7 +389,7 @@ fn package_summary(
         if requirements == 1 || allows_nothing || has_common_dependent {
             format!("no {version} of `{name}` can be used")
         } else {
-            format!("no version of `{name}` meets all requirements")
+            format!("no version of `{name}` satisfies all requirements")
         },
     )
 }

@@ -105,7 +105,7 @@ fn limits_come_from_variables_and_settings_files() {
     set("network-timeout = \"soon\"\n");
     let stderr = user.fails(2, &resolve);
     assert!(
-        stderr.contains("`network-timeout` must be a whole number"),
+        stderr.contains("`network-timeout` must be an integer"),
         "{stderr}"
     );
 }

@@ -108,7 +108,7 @@ fn only_the_named_package_moves() {
     let report = report(&found);
     assert!(report.is_minimal);
     assert_eq!(report.held_back, []);
-    assert_eq!(texts(&report.moved[0].because), ["X 2.0.0 was asked for"]);
+    assert_eq!(texts(&report.moved[0].because), ["X 2.0.0 was requested"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn without_names_only_packages_that_must_move_do() {
     assert_eq!(moves(&found), ["Y 1.0.0 -> 2.0.0"]);
     assert_eq!(
         texts(&report(&found).moved[0].because),
-        ["R 1.0.0 requires Y 2", "the lock holds Y at 1.0.0"]
+        ["R 1.0.0 requires Y 2", "Y is locked at 1.0.0"]
     );
 }
 
@@ -187,7 +187,7 @@ fn a_package_whose_locked_release_is_missing_must_move() {
         texts(&report(&found).moved[0].because),
         [
             "R 1.0.0 requires X *",
-            "the lock holds X at 1.5.0, and there is no such version"
+            "X is locked at 1.5.0, and there is no such version"
         ]
     );
 }
@@ -219,8 +219,8 @@ fn packages_that_require_the_target_must_move() {
         .collect();
     let of_y = [
         "X 2.0.0 requires Y 2",
-        "the lock holds Y at 1.0.0",
-        "X 2.0.0 was asked for",
+        "Y is locked at 1.0.0",
+        "X 2.0.0 was requested",
     ];
     let sorted = |mut texts: Vec<&'static str>| {
         texts.sort_unstable();
@@ -229,7 +229,7 @@ fn packages_that_require_the_target_must_move() {
     let mut found_of_y = because[1].clone();
     found_of_y.sort_unstable();
     assert_eq!(found_of_y, sorted(of_y.to_vec()));
-    assert!(because[2].contains(&"the lock holds Z at 1.0.0"));
+    assert!(because[2].contains(&"Z is locked at 1.0.0"));
     assert!(because[2].contains(&"Y 2.0.0 requires Z 2"));
 }
 
@@ -274,7 +274,7 @@ fn an_impossible_exact_version_is_explained() {
         [
             "R 1.0.0 requires Y *",
             "X 2.0.0 requires Z 2",
-            "X 2.0.0 was asked for",
+            "X 2.0.0 was requested",
             "Y 1.0.0 requires Z 1",
         ]
     );
@@ -282,7 +282,7 @@ fn an_impossible_exact_version_is_explained() {
     assert_eq!(found.summary, "there is no such version of `X`");
     assert_eq!(
         found.reasons[0].text,
-        "X 3.0.0 was asked for, and there is no such version"
+        "X 3.0.0 was requested, and there is no such version"
     );
 }
 
@@ -303,7 +303,7 @@ fn the_report_lists_better_versions_and_what_holds_them_back() {
     assert_eq!(held_back.version, version("4"));
     assert_eq!(held_back.alike, [version("3")]);
     let texts = texts(&held_back.because.reasons);
-    assert!(texts.contains(&"X 4.0.0 was asked for"), "{texts:?}");
+    assert!(texts.contains(&"X 4.0.0 was requested"), "{texts:?}");
     assert!(texts.contains(&"Y 1.1.0 requires X <3"), "{texts:?}");
 }
 
@@ -372,7 +372,7 @@ fn an_update_does_not_drop_its_target() {
     assert_eq!(
         texts(&found.reasons),
         [
-            "P 2.0.0 was asked for, and A 0.9.0 would drop P",
+            "P 2.0.0 was requested, and A 0.9.0 would drop P",
             "A 1.0.0 requires P 1"
         ]
     );
@@ -394,7 +394,7 @@ fn a_release_that_would_drop_the_target_by_way_of_others_is_named() {
     assert_eq!(
         texts(&found.reasons),
         [
-            "P 2.0.0 was asked for, and A 1.0.0 would drop P",
+            "P 2.0.0 was requested, and A 1.0.0 would drop P",
             "B 1.0.0 requires P 1",
             "A 2.0.0 requires B *"
         ]
@@ -463,7 +463,7 @@ fn an_unfounded_set_does_not_reach_the_target() {
     assert_eq!(
         texts(&found.reasons),
         [
-            "C 2.0.0 was asked for, and B 1.1.0 would drop C",
+            "C 2.0.0 was requested, and B 1.1.0 would drop C",
             "B 2.0.0 requires C 1",
             "A 2.0.0 requires B >=1.1"
         ]

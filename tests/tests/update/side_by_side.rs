@@ -70,7 +70,7 @@ fn one_release_of_a_split_package_moves() {
     assert_eq!(
         texts(&found.reasons),
         [
-            "D 1.0.0 was asked for",
+            "D 1.0.0 was requested",
             "B 1.0.0 requires D 2",
             "R 1.0.0 requires B 1"
         ]
@@ -98,7 +98,7 @@ fn an_exact_version_may_split_packages() {
         [
             "R 1.0.0 requires D 1",
             "A 1.0.0 requires D 2",
-            "A 1.0.0 was asked for"
+            "A 1.0.0 was requested"
         ]
     );
 }

@@ -188,7 +188,7 @@ impl InterfaceCheck {
         let known = self.baseline.entries.intersection(&self.violations).count();
         if known > 0 {
             let known = counted(known, "known violation");
-            output.note(&format!("{known} of the baseline left out"));
+            output.note(&format!("{known} of the baseline omitted"));
         }
         let gone = self.baseline.entries.difference(&self.violations).count();
         if gone > 0 {

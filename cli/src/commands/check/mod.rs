@@ -416,7 +416,7 @@ impl<'run> Checker<'run> {
         }
         if let Some(more @ 1..) = warnings.checked_sub(MAX_REGISTRY_FINDINGS) {
             let what = counted(more, "more warning");
-            let message = format!("{what} about the registries left out");
+            let message = format!("{what} about the registries omitted");
             let mut rest = Diagnostic::warning(Code::Limit, message);
             rest.left_out = more;
             self.findings.push(rest);

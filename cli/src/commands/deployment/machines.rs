@@ -219,7 +219,7 @@ impl Machines {
         let heading = [
             "machine",
             "state",
-            "in order",
+            "up to date",
             "changes",
             "failed",
             "not looked at",

@@ -230,7 +230,7 @@ impl<'run> Observer<'run> {
                     && std::mem::take(&mut self.history.changed_since_converged) =>
             {
                 Some(match self.history.pending.len() {
-                    0 => "The machine is in order; watching it until Ctrl-C".to_owned(),
+                    0 => "The machine is up to date; watching it until Ctrl-C".to_owned(),
                     count => {
                         let differ = counted(count, "resource");
                         format!("{differ} to change; watching the machine until Ctrl-C")

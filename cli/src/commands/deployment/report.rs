@@ -141,7 +141,7 @@ impl<'run> Report<'run> {
             Exit::Interrupted => "interrupted",
             Exit::Invalid => "invalid",
             Exit::Done | Exit::Pending if self.is_pending() => "to change",
-            Exit::Done | Exit::Pending => "in order",
+            Exit::Done | Exit::Pending => "up to date",
             _ => "failed",
         };
         let pending = self.pending();
@@ -251,7 +251,7 @@ impl<'run> Report<'run> {
     }
 
     pub(super) fn plan_summary(&self) -> String {
-        let mut parts = vec![format!("{} in order", self.in_order())];
+        let mut parts = vec![format!("{} up to date", self.in_order())];
         self.add_open(&mut parts);
         let resources = counted(self.nodes.len(), "resource");
         let machine = match self.target.as_str() {
@@ -281,7 +281,7 @@ impl<'run> Report<'run> {
     }
 
     pub(super) fn apply_summary(&self, changes: &Changes, ending: &Ending) -> String {
-        let mut parts = vec![counted(changes.made, "change")];
+        let mut parts = vec![format!("{} made", counted(changes.made, "change"))];
         if changes.unfinished() > 0 {
             parts.push(counted(changes.unfinished(), "unfinished change"));
         }
@@ -293,8 +293,8 @@ impl<'run> Report<'run> {
         let parts = parts.join(", ");
         match ending.status {
             Status::Converged if self.is_pending() => format!("{machine} was checked: {parts}"),
-            Status::Converged => format!("{machine} is in order: {parts}"),
-            Status::Failed => format!("{machine} is not in order: {parts}"),
+            Status::Converged => format!("{machine} is up to date: {parts}"),
+            Status::Failed => format!("{machine} is not up to date: {parts}"),
             _ if ending.is_out_of_time => format!("{run} ended because its time was up: {parts}"),
             _ => format!("{run} was interrupted: {parts}"),
         }

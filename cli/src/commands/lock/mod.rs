@@ -255,7 +255,7 @@ fn takes_another(
     command: &str,
 ) -> Failure {
     let message = format!(
-        "all projects together could move `{name}`, but {} by itself uses {name} {version}",
+        "all projects together could change `{name}`, but {} by itself uses {name} {version}",
         project.name()
     );
     let finding = Diagnostic::error(Code::LockStale, message)

@@ -36,9 +36,8 @@ pub(super) fn moving_packages(
                 let finding = Diagnostic::error(Code::Usage, format!("--precise: {error}"));
                 match &error.nearest {
                     Some(nearest) => finding.hint(format!("the nearest version is {nearest}")),
-                    None => {
-                        finding.hint("leave the option out to move to the newest version that fits")
-                    }
+                    None => finding
+                        .hint("omit the option to update to the newest version that is allowed"),
                 }
             })?;
             if let Some(name) = packages.iter().find(|text| !text.contains('@')) {
@@ -104,7 +103,7 @@ fn locked_versions(
         finding = finding.hint(if registries.is_some_and(|it| has(it, &name, &version)) {
             let words = format!("update {name} --precise {version}");
             let command = context.invocation.command(&words);
-            format!("`{command}` moves to {version}")
+            format!("`{command}` updates to {version}")
         } else {
             let command = context.invocation.command(&format!("info {name}"));
             format!("`{command}` shows which versions there are")
@@ -155,6 +154,6 @@ fn reject_several(
     let words = format!("update {name}@{first} --precise {to}");
     let command = context.invocation.command(&words);
     Err(Diagnostic::error(Code::Usage, message)
-        .hint(format!("`{command}` moves {first}"))
+        .hint(format!("`{command}` updates {first}"))
         .into())
 }

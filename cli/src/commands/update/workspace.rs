@@ -192,11 +192,11 @@ fn would_not_stay(name: &PackageName, wanted: &AgreedReleases, agreed: &AgreedRe
     let split: Vec<String> = split.iter().map(|name| format!("`{name}`")).collect();
     let message = if split.is_empty() {
         format!(
-            "`{name}` could move, but the next lock would move it back: other members prefer the previous version"
+            "`{name}` could change, but the next lock would change it back: other members prefer the previous version"
         )
     } else {
         format!(
-            "`{name}` could only move with several releases of {}, but the members can agree on one",
+            "`{name}` could only change with several releases of {}, but the members can agree on one",
             split.join(", ")
         )
     };

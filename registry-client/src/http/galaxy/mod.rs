@@ -162,7 +162,7 @@ impl GalaxyRegistry {
     /// Reports a release that cannot be used.
     fn leave_out(&self, name: &PackageName, version: &str, reason: &str) {
         let message = format!(
-            "{name} {} of {} is left out: {}",
+            "{name} {} of {} is ignored: {}",
             Escaped::shortened(version),
             titled_at(&self.transport.name, &self.transport.address),
             Escaped::within(reason, 300),

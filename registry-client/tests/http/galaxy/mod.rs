@@ -301,7 +301,7 @@ fn a_broken_artifact_is_left_out_and_another_release_is_chosen() {
         assert_says(
             &findings[0],
             Code::BrokenPackage,
-            &["acme.net 2.3.0", "left out"],
+            &["acme.net 2.3.0", "is ignored"],
         );
     }
 }

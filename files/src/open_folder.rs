@@ -210,7 +210,7 @@ pub(crate) fn remove_tree(folder: &OwnedFd, name: OsString) -> rustix::io::Resul
         if let Some(name) = next.take() {
             match rustix::fs::unlinkat(around, &name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(Errno::ISDIR | Errno::PERM) => {
+                Err(Errno::ISDIR) => {
                     let opened = open(around, &name)?;
                     let left = names_in(&opened)?;
                     levels.push(Level {

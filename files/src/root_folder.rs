@@ -345,4 +345,24 @@ mod tests {
         assert!(root.names(Path::new("/")).expect("it exists").is_empty());
         assert!(kept.path().exists());
     }
+
+    /// A file that cannot be removed is not taken for a folder.
+    #[test]
+    fn the_reason_why_a_file_cannot_be_removed_is_reported() {
+        use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+
+        let outside = tempfile::tempdir().expect("a folder for the test");
+        let file = std::fs::File::create_new(outside.path().join("file")).expect("a new file");
+        let root = RootFolder::open(outside.path()).expect("it exists");
+        // Not every file system has such flags, and only the superuser may set this one.
+        let Ok(flags) = ioctl_getflags(&file) else {
+            return;
+        };
+        if ioctl_setflags(&file, flags | IFlags::IMMUTABLE).is_ok() {
+            let removed = root.remove(Path::new("/file"));
+            ioctl_setflags(&file, flags).expect("it was set before");
+            let error = removed.expect_err("it is immutable").to_string();
+            assert!(error.contains("not permitted"), "{error}");
+        }
+    }
 }

@@ -324,10 +324,12 @@ pub(crate) fn parent(path: &Path) -> &Path {
 }
 
 pub(crate) fn file_name(path: &Path) -> Result<String, FileError> {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .map(str::to_owned)
-        .ok_or_else(|| FileError::rejected(path, "the path does not end in a name"))
+    let name = path
+        .file_name()
+        .ok_or_else(|| FileError::rejected(path, "the path does not end in a name"))?;
+    let name = name.to_str();
+    name.map(str::to_owned)
+        .ok_or_else(|| FileError::rejected(path, "the name is not UTF-8"))
 }
 
 /// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.

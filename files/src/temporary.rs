@@ -1,6 +1,7 @@
 //! The names of files and folders that are being written beside their targets.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::borrow::Cow;
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The prefix of temporary names. No package may have a file with such a name.
@@ -12,18 +13,34 @@ const SUFFIX: &str = ".tmp";
 /// The suffix of the name that a folder has from when it makes place for another one until it is removed.
 const REPLACED_SUFFIX: &str = ".old";
 
+/// The length, in bytes, from which names are not in temporary names as a whole. Names can have 255 bytes, and 143 on some
+/// encrypted file systems.
+const LONG_NAME: usize = 100;
+
 /// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.
 pub(crate) fn temporary_name(name: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // Each state has keys of its own, so that the hash of nothing is a random number.
     let random = RandomState::new().build_hasher().finish();
+    let name = shortened(name);
     format!("{PREFIX}{name}.{random:016x}-{number}{SUFFIX}")
 }
 
 /// Whether a name is one that [`temporary_name`] returns for `name`.
 pub(crate) fn is_temporary_name_of(name: &str, temporary: &str) -> bool {
-    target_of(temporary) == Some(name)
+    target_of(temporary).is_some_and(|target| target == shortened(name))
+}
+
+/// A name, or the beginning of a long name with a hash of all of it.
+fn shortened(name: &str) -> Cow<'_, str> {
+    if name.len() < LONG_NAME {
+        return Cow::Borrowed(name);
+    }
+    let mut hasher = DefaultHasher::new();
+    hasher.write(name.as_bytes());
+    let start = &name[..name.floor_char_boundary(LONG_NAME / 2)];
+    Cow::Owned(format!("{start}-{:016x}", hasher.finish()))
 }
 
 /// Whether a name is one that [`temporary_name`] returns, for whatever name.
@@ -59,9 +76,13 @@ mod tests {
 
     #[test]
     fn a_temporary_name_belongs_to_one_target() {
-        let names = ["web", "web.conf", "web.", ".web", "conf", "web.0-0", "é"];
+        let (long, longer) = ("x".repeat(254), "é".repeat(127));
+        let names = [
+            "web", "web.conf", "web.", ".web", "web.0-0", "é", &long, &longer,
+        ];
         for name in names {
             let temporary = temporary_name(name);
+            assert!(temporary.len() < 143, "{temporary}");
             assert!(is_temporary_name(&temporary), "{temporary}");
             for other in names {
                 let belongs = is_temporary_name_of(other, &temporary);

@@ -500,6 +500,32 @@ fn errors_name_the_target_and_not_the_temporary_file() {
 }
 
 #[test]
+fn names_can_be_as_long_as_the_file_system_allows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in ["x".repeat(255), "é".repeat(127)] {
+        write_file(&RealFileSystem, &folder.path().join(&name), NEW).expect("written");
+        let folder = folder.path().join(format!("t{}", &name[2..]));
+        write_tree(&RealFileSystem, &folder, tree()).expect("written");
+        replace_tree(&RealFileSystem, &folder, tree(), &[]).expect("written");
+    }
+    let count = fs::read_dir(folder.path()).expect("it exists").count();
+    assert_eq!(count, 4, "nothing is left behind");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf_8_are_rejected_as_such() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let path = Path::new(std::ffi::OsStr::from_bytes(b"\xff.zip"));
+    let error = write_file(&RealFileSystem, path, NEW).expect_err("no temporary name");
+    assert!(
+        error.to_string().ends_with("the name is not UTF-8"),
+        "{error}"
+    );
+}
+
+#[test]
 fn pieces_of_any_size_become_one_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("some/where/file");

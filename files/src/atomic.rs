@@ -347,13 +347,14 @@ fn sweep_where<S: FileSystem + ?Sized>(
 ) {
     for leftover in system.names(folder).unwrap_or_default() {
         let path = folder.join(&leftover);
-        if is_temporary(&leftover)
-            && matches!(
-                system.kind(&path),
-                Ok(Some(EntryKind::File | EntryKind::Folder))
-            )
-        {
-            let _ = system.remove_if_idle(&path);
+        if !is_temporary(&leftover) {
+            continue;
         }
+        let _ = match system.kind(&path) {
+            Ok(Some(EntryKind::File | EntryKind::Folder)) => system.remove_if_idle(&path),
+            // Links cannot be locked. A process that is about to rename it makes it again.
+            Ok(Some(EntryKind::Link)) => system.remove(&path).map(|()| true),
+            _ => Ok(false),
+        };
     }
 }

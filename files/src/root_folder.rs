@@ -10,13 +10,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::atomic::{file_name, parent, write_file};
+use crate::atomic::{file_name, parent, sweep, write_file};
 use crate::error::FileError;
 use crate::file_system::EntryKind;
 use crate::lock::{FileLock, holder_of, try_lock_open_folder};
 use crate::open_folder::{EntryAttributes, OpenFolder, apply, kind_of, names_in, remove_tree};
 use crate::read::Follow;
 use crate::temporary::temporary_name;
+
+/// How often a step is tried that other processes can disturb.
+const MAX_ATTEMPTS: u32 = 100;
 
 /// A folder whose content is read and written as the root of a file system, such as an unpacked image of a machine, or
 /// `/` itself. Linux alone has the system call that keeps links inside.
@@ -199,16 +202,34 @@ impl RootFolder {
         rustix::fs::fsync(&folder).map_err(error())
     }
 
-    /// Makes a link whose parent exists, in place of a link or file.
+    /// Makes a link whose parent exists, in place of a link or file. Temporary links and files of the same name that a crash
+    /// left behind are removed.
     pub fn make_link(&self, path: &Path, target: &Path) -> Result<(), FileError> {
         let error = || failed("cannot create", path);
         let name = file_name(path)?;
         let folder = self.folder_of(path)?;
+        let attributes = EntryAttributes::with_mode(0);
+        sweep(
+            &OpenFolder {
+                folder: &folder,
+                attributes,
+            },
+            path,
+            &name,
+        );
         let temporary = temporary_name(&name);
-        rustix::fs::symlinkat(target, &folder, &temporary).map_err(error())?;
-        if let Err(first) = rustix::fs::renameat(&folder, &temporary, &folder, &name) {
-            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
-            return Err(error()(first));
+        let mut attempts = 0;
+        loop {
+            rustix::fs::symlinkat(target, &folder, &temporary).map_err(error())?;
+            match rustix::fs::renameat(&folder, &temporary, &folder, &name) {
+                Ok(()) => break,
+                // Another process took it for one that was left behind: links cannot be locked.
+                Err(Errno::NOENT) if attempts < MAX_ATTEMPTS => attempts += 1,
+                Err(first) => {
+                    let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+                    return Err(error()(first));
+                }
+            }
         }
         rustix::fs::fsync(&folder).map_err(error())
     }
@@ -278,7 +299,7 @@ impl RootFolder {
             );
             match opened {
                 // Something was renamed meanwhile, so that the system cannot tell whether the path stays inside.
-                Err(Errno::AGAIN) if attempts < 100 => attempts += 1,
+                Err(Errno::AGAIN) if attempts < MAX_ATTEMPTS => attempts += 1,
                 opened => return opened,
             }
         }
@@ -334,9 +355,15 @@ mod tests {
         let leftover = outside.path().join("a").join(temporary_name("file"));
         symlink(kept.path(), outside.path().join("a/b/link")).expect("the folder exists");
         std::fs::File::create_new(&leftover).expect("the folder exists");
+        let left_link = outside.path().join("a").join(temporary_name("file"));
+        symlink("nowhere", &left_link).expect("the folder exists");
         let file = Path::new("/a/file");
         root.write_file(file, b"", attributes).expect("no obstacle");
-        assert!(!leftover.exists());
+        assert!(!leftover.exists() && !left_link.is_symlink());
+        symlink("nowhere", &left_link).expect("the folder exists");
+        root.make_link(file, Path::new("there"))
+            .expect("no obstacle");
+        assert!(!left_link.is_symlink());
         assert_eq!(root.names(Path::new("/a")).expect("it exists").len(), 2);
 
         root.remove(Path::new("/a")).expect("no obstacle");

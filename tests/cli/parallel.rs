@@ -276,8 +276,8 @@ fn different_commands_at_once_all_change_the_project() {
         let manifest = text(folder, "manifest.yaml");
         let settings = text(folder, "pkgres.toml");
         for (number, change) in changes.iter().enumerate() {
-            let requires = format!("  P{number}: ");
-            let is_required = manifest.contains(&requires);
+            let entry = format!("  P{number}: ");
+            let is_required = manifest.contains(&entry);
             assert_eq!(
                 is_required,
                 *change != Change::Remove,

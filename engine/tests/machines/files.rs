@@ -171,8 +171,13 @@ fn links_are_not_followed_at_the_end() {
 fn files_are_replaced_at_once_and_leftovers_removed() {
     for subject in with_files() {
         let path = subject.path("file");
-        fs::write(subject.outside(".pkgres-file.0-0.tmp"), "left").expect("the folder exists");
-        fs::write(subject.outside(".pkgres-file2.0-0.tmp"), "other").expect("the folder exists");
+        let temporary = |name: &str| format!(".pkgres-{name}.0123456789abcdef-0.tmp");
+        fs::write(subject.outside(temporary("file")), "left").expect("the folder exists");
+        // What another file is written to, at the same time.
+        let others = ["file.conf", "file2"].map(temporary);
+        for other in &others {
+            fs::write(subject.outside(other), "other").expect("the folder exists");
+        }
         fs::write(subject.outside("file"), "old").expect("the folder exists");
         fs::hard_link(subject.outside("file"), subject.outside("same")).expect("it is there");
         write(&subject, &path, b"new");
@@ -187,7 +192,7 @@ fn files_are_replaced_at_once_and_leftovers_removed() {
             .expect("it is a folder");
         assert_eq!(
             names,
-            [".pkgres-file2.0-0.tmp", "file", "same"],
+            [others[0].as_str(), others[1].as_str(), "file", "same"],
             "{}",
             subject.kind
         );

@@ -186,7 +186,11 @@ write_file() {
     said=$({
         enter "$parent" || exit
         for leftover in "./.pkgres-$name."*.tmp; do
-            if [ -f "$leftover" ]; then rm -f -- "$leftover"; fi
+            # Those of `web.conf` are not those of `web`; the part behind the name has no dot.
+            case ${leftover#"./.pkgres-$name."} in
+            *.*.tmp) ;;
+            *) if [ -f "$leftover" ]; then rm -f -- "$leftover"; fi ;;
+            esac
         done
         # Only a new file is opened, and no link is followed.
         set -C && umask 077

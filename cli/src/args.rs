@@ -381,6 +381,15 @@ impl Command {
         &args.members
     }
 
+    /// Whether the command is for members of the workspace, by name or all of them.
+    pub(crate) fn is_for_members(&self) -> bool {
+        match self {
+            Self::Lock(args) => args.workspace,
+            Self::Update(args) => args.members.workspace || !args.members.members.is_empty(),
+            _ => !self.members().is_empty(),
+        }
+    }
+
     /// The folder for a certificate of the verdict.
     pub(crate) fn certificate(&self) -> Option<&Path> {
         let args = match self {

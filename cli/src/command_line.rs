@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
+use pkgres_manifest::{Spec, Version};
 use pkgres_settings::{DECLARED, Declared, Kind, SettingValue};
 
 use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar};
@@ -16,9 +16,9 @@ use crate::failure::{Failure, Result};
 use crate::help::whole_grammar;
 use crate::invocation::{Invocation, is_explicit};
 use crate::output::Output;
+use crate::project_argument::ProjectArgument;
 use crate::project_lock::ProjectLocks;
 use crate::read_manifest::folder_of;
-use crate::root::project_above;
 use crate::settings::{Origin, Settings};
 use crate::usage_error::{failure_of, with_tip};
 
@@ -80,14 +80,16 @@ impl CommandLine {
             })?;
         }
         let (_, deepest) = deepest(&self.matches);
-        let above = default_above(deepest);
-        let folder = match &above {
-            Some((_, path)) => folder_of(path),
-            None => settings_folder(deepest),
+        let above = ProjectArgument::above(deepest);
+        let folders = match (&above, ProjectArgument::of(deepest)) {
+            (Some((_, path)), _) => vec![folder_of(path)],
+            (None, Some(argument)) => argument.folders(),
+            (None, None) => vec![PathBuf::from(".")],
         };
-        let (arguments, invocation, settings) = self.with_settings_of(&folder, above)?;
+        let folder = &folders[0];
+        let (arguments, invocation, settings) = self.with_settings_of(folder, above)?;
         let mut output = Output::new(&arguments);
-        let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
+        let locks = ProjectLocks::take(&arguments.command, &folders, &settings, &mut output)?;
         let context = Context::new(&arguments.command, invocation, settings)?;
         Ok((arguments, context, locks))
     }
@@ -148,32 +150,6 @@ fn with_default(grammar: Command, path: &[String], id: &'static str, default: Os
             grammar.mut_subcommand(name, |command| with_default(command, rest, id, default))
         }
     }
-}
-
-/// The arguments that name a project, and what is in its folder if the argument is not a folder.
-const PROJECTS: [(&str, Option<&str>); 5] = [
-    ("manifest", Some(MANIFEST_FILE)),
-    ("subject", Some(MANIFEST_FILE)),
-    ("package", None),
-    ("paths", None),
-    ("new", None),
-];
-
-/// The project in a folder above this one, if the command is about a project and names none: the id of the argument that
-/// would name it, and its value.
-fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
-    let is_set = |id| is_explicit(matches, id);
-    if is_set("member") || is_set("members") || is_set("workspace") || is_set("manifest_path") {
-        return None;
-    }
-    let is_default = |id| matches!(matches.try_get_raw(id), Ok(Some(_))) && !is_set(id);
-    // The package of some commands is a name, and has no default.
-    let (id, file) = PROJECTS.into_iter().find(|(id, _)| is_default(id))?;
-    let folder = project_above()?;
-    Some((
-        id,
-        file.map_or_else(|| folder.clone(), |file| folder.join(file)),
-    ))
 }
 
 /// Whether a command line that does not parse requests JSON.
@@ -262,22 +238,6 @@ fn deepest(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
         matches = below;
     }
     (path, matches)
-}
-
-/// The folder in or above which the settings file of the project is.
-fn settings_folder(matches: &ArgMatches) -> PathBuf {
-    let first = |id: &&str| matches.try_get_one::<PathBuf>(id).ok().flatten();
-    let ids = [
-        "manifest_path",
-        "manifest",
-        "subject",
-        "folder",
-        "package",
-        "paths",
-        "model",
-    ];
-    let named = ids.iter().find_map(first);
-    named.map_or_else(|| PathBuf::from("."), |path| folder_of(path))
 }
 
 /// The id of the argument of a setting.

@@ -9,6 +9,8 @@ use clap::{ArgAction, ArgMatches};
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::args::{argument_of, needs_arguments};
+use crate::project_argument::ProjectArgument;
+use crate::read_manifest::folder_of;
 use crate::settings::Settings;
 
 /// The options that decide which releases there are or which are chosen: a suggested command repeats them.
@@ -71,32 +73,21 @@ impl Invocation {
         matches: &ArgMatches,
         directory: Option<&Path>,
     ) -> Self {
-        let ids: &[&str] = match command {
-            "check" => &["paths"],
-            "explain" => &["subject"],
-            // The last one is of `interface init`.
-            "init" => &["folder", "package"],
+        let projects = match command {
             // Its lockfile is in the folder of the project.
-            "pin" => &["lock"],
-            "pack" | "publish" | "validate" => &["package"],
-            "semver" => &["new"],
-            _ => &["manifest_path", "manifest"],
+            "pin" => (matches
+                .get_one::<PathBuf>("lock")
+                .map(|path| folder_of(path)))
+            .into_iter()
+            .collect(),
+            _ => ProjectArgument::of(matches)
+                .map_or_else(Vec::new, |argument| argument.typed(matches)),
         };
-        let named = ids.iter().find(|id| is_explicit(matches, id));
-        let projects = named.and_then(|id| matches.try_get_raw(id).ok().flatten());
-        let projects = projects.into_iter().flatten().map(|path| {
-            let path = Path::new(path);
-            match path.parent().filter(|_| command == "pin") {
-                Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
-                Some(folder) => folder.to_owned(),
-                None => path.to_owned(),
-            }
-        });
         Self {
             words: words.to_vec(),
             command: command.to_owned(),
             directory: directory.map(Path::to_owned),
-            projects: projects.collect(),
+            projects,
             packages: packages_as_typed(matches),
             flags: FLAGS
                 .into_iter()

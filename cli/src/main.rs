@@ -30,6 +30,7 @@ mod output;
 mod prefixed_output;
 mod progress;
 mod project;
+mod project_argument;
 mod project_classes;
 mod project_lock;
 mod project_uses;

@@ -12,7 +12,7 @@ use crate::args::Command;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::read_manifest::folder_of;
-use crate::settings::Settings;
+use crate::settings::{Settings, nearest_settings, workspace};
 
 /// The locks that a run holds.
 #[derive(Default)]
@@ -21,20 +21,23 @@ pub(crate) struct ProjectLocks {
 }
 
 impl ProjectLocks {
-    /// Locks the folders of the files that a command changes, and says so if it has to wait.
+    /// Locks the projects whose files a command changes, and says so if it has to wait. `folders` are those that the
+    /// command line names.
     pub(crate) fn take(
         command: &Command,
+        folders: &[PathBuf],
         settings: &Settings,
         output: &mut Output,
     ) -> Result<Self> {
-        // The settings file is the same for all members of a workspace, which can change together.
-        let project = &settings.project.folder;
-        let mut folders: Vec<PathBuf> = changed_by(command)
-            .into_iter()
-            .map(|folder| {
-                let has_project = !project.as_os_str().is_empty();
-                if has_project { project.clone() } else { folder }
-            })
+        let mut changed = changed_by(command, folders);
+        if !changed.is_empty() && command.is_for_members() {
+            // An error in the table is reported when the members are read.
+            let table = workspace(&settings.project).ok().flatten();
+            changed.extend(table.into_iter().flat_map(|table| table.folders));
+        }
+        let mut folders: Vec<PathBuf> = changed
+            .iter()
+            .map(|folder| folder_to_lock(folder))
             .filter_map(|folder| folder.canonicalize().ok())
             .collect();
         // In the same order in every process, so that no two wait for each other.
@@ -48,19 +51,30 @@ impl ProjectLocks {
     }
 }
 
-/// The folders whose files a command changes.
-fn changed_by(command: &Command) -> Vec<PathBuf> {
-    let of = |path: &Path| vec![folder_of(path)];
-    match command {
-        Command::Lock(args) if !args.check && !args.locked && !args.dry_run => {
-            args.manifest.iter().map(|path| folder_of(path)).collect()
-        }
-        Command::Add(args) if !args.edit.write.dry_run => of(&args.edit.project.manifest),
-        Command::Remove(args) if !args.edit.write.dry_run => of(&args.edit.project.manifest),
-        Command::Repair(args) if args.apply.is_some() && !args.write.dry_run => of(args.manifest()),
-        Command::Update(args) if !args.write.dry_run => of(&args.project.manifest),
-        Command::Pin(args) if args.in_place => of(&args.model),
-        Command::Pin(args) => args.output.iter().flat_map(|path| of(path)).collect(),
-        _ => Vec::new(),
+/// The folder that is locked for a project: that of its settings file, which is the same for all members of a workspace,
+/// which can change together. Members with a settings file of their own are projects of their own.
+fn folder_to_lock(folder: &Path) -> PathBuf {
+    let settings = nearest_settings(folder).unwrap_or_default();
+    if settings.folder.as_os_str().is_empty() {
+        folder.to_owned()
+    } else {
+        settings.folder
     }
+}
+
+/// The folders whose files a command changes. `named` are those of the projects that its command line names.
+fn changed_by(command: &Command, named: &[PathBuf]) -> Vec<PathBuf> {
+    let changes = match command {
+        Command::Lock(args) => !args.check && !args.locked && !args.dry_run,
+        Command::Add(args) => !args.edit.write.dry_run,
+        Command::Remove(args) => !args.edit.write.dry_run,
+        Command::Repair(args) => args.apply.is_some() && !args.write.dry_run,
+        Command::Update(args) => !args.write.dry_run,
+        Command::Pin(args) if !args.in_place => {
+            return args.output.iter().map(|path| folder_of(path)).collect();
+        }
+        Command::Pin(_) => true,
+        _ => false,
+    };
+    if changes { named.to_vec() } else { Vec::new() }
 }

@@ -3,9 +3,11 @@
 //! `ROUNDS` sets how often each is tried; 200 rounds take some minutes. The commands of a round with different commands
 //! follow from its number.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use pkgres_files::lock_folder;
 use pkgres_tests::random::Random;
 
 use crate::program::{command, pkgres, write};
@@ -155,6 +157,30 @@ fn every_package_that_was_updated_is_locked_so() {
         assert!(!lock.contains("version: 1.0.0"), "{lock}");
         assert_clean(folder);
     }
+}
+
+#[test]
+fn members_with_settings_of_their_own_are_locked_as_well() {
+    let workspace = tempfile::tempdir().expect("a temporary folder");
+    let folder = workspace.path();
+    let settings = "no-core-library = true\n";
+    let table = "[workspace]\nmembers = [\"one\", \"own\"]\n";
+    write(&folder.join("pkgres.toml"), &format!("{settings}{table}"));
+    write(&folder.join("own/pkgres.toml"), settings);
+    for member in ["one", "own"] {
+        let manifest = format!("Type: Application\nFullName: {member}\nVersion: 1.0.0\n");
+        write(&folder.join(member).join("manifest.yaml"), &manifest);
+    }
+    let lock = lock_folder(&folder.join("own"), || ()).expect("no other process has it");
+    let mut command = command(folder, &["lock", "--workspace"]);
+    let mut run = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(run.stderr.take().expect("a pipe")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert!(first.starts_with("Waiting for another pkgres"), "{first}");
+    assert!(!folder.join("own/pkgres.lock").exists());
+    drop(lock);
+    assert!(run.wait().expect("it ends").success());
+    assert!(folder.join("own/pkgres.lock").exists());
 }
 
 #[test]

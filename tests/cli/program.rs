@@ -34,8 +34,10 @@ pub(crate) fn check_hints(output: &Output) {
     }
 }
 
-/// Writes a file of a test.
+/// Writes a file of a test, and makes the folders that it is in.
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 pub(crate) fn write(path: &Path, text: &str) {
+    let folder = path.parent().expect("it is in a folder");
+    std::fs::create_dir_all(folder).expect("a temporary folder can be written");
     std::fs::write(path, text).expect("a temporary folder can be written");
 }

@@ -175,7 +175,9 @@ impl RemoteRegistry {
 pub(crate) struct RegistryOptions {
     /// The registries that `--registry` names; if there are none, other sources count.
     explicit: Vec<ConfiguredRegistry>,
-    /// The settings file of the user, which can name registries.
+    /// The settings file of the project, which can name registries.
+    project_settings: SettingsFile,
+    /// The settings file of the user, which can as well.
     user_settings: SettingsFile,
     /// The files of releases that the host provides.
     provided_files: Vec<PathBuf>,
@@ -208,6 +210,7 @@ impl RegistryOptions {
         settings: &Settings,
     ) -> Result<Self> {
         let mut options = Self {
+            project_settings: settings.project.clone(),
             user_settings: settings.user.clone(),
             cache_folder: configured_cache_folder(settings),
             ..Self::default()
@@ -276,7 +279,8 @@ impl RegistryOptions {
         }))
     }
 
-    /// The registries that the environment or a settings file names, if any.
+    /// The registries that the environment or a settings file names, if any: that of the folder of `root`, or else that of
+    /// the project of the run.
     fn configured(&self, root: Option<&Path>) -> Result<Option<Vec<ConfiguredRegistry>>> {
         if let Some(value) = variable(REGISTRY_VARIABLE) {
             let value = value
@@ -288,13 +292,15 @@ impl RegistryOptions {
                 .collect();
             return parse(&texts, Path::new(""), REGISTRY_VARIABLE).map(Some);
         }
-        let folder = match root {
+        let of_project = match root {
             // An archive lies where a package folder would.
-            Some(archive) if archive.is_file() => archive.parent().unwrap_or(Path::new("")),
-            Some(folder) => folder,
-            None => Path::new("."),
+            Some(archive) if archive.is_file() => of_settings(&nearest_settings(
+                archive.parent().unwrap_or(Path::new("")),
+            )?),
+            Some(folder) => of_settings(&nearest_settings(folder)?),
+            None => of_settings(&self.project_settings),
         };
-        match of_settings(&nearest_settings(folder)?)? {
+        match of_project? {
             None => of_settings(&self.user_settings),
             registries => Ok(registries),
         }

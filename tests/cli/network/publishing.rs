@@ -189,6 +189,53 @@ fn a_package_is_published_to_the_registry_that_its_name_is_bound_to() {
 }
 
 #[test]
+fn the_settings_of_a_package_bind_it_wherever_the_command_runs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let start = |name: &str| Server::start(&folder.path().join(name));
+    let (public, acme) = (start("public"), start("acme"));
+    let user = User::new(&acme);
+    user.login();
+    let above = format!("[registries.public]\nlocation = \"{}\"\n", public.address);
+    let own = format!(
+        "{above}[registries.acme]\nlocation = \"{}\"\nnamespaces = [\"org.acme.*\"]\n",
+        acme.address
+    );
+    let manifest = "FullName: org.acme.Web\nType: Library\nVersion: 1.0.0\n";
+    let files = [
+        ("pkgres.toml", above.as_str()),
+        ("web/pkgres.toml", own.as_str()),
+        ("web/manifest.yaml", manifest),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        make_folder(&RealFileSystem, path.parent().expect("a folder")).expect("it is ours");
+        write_file(&RealFileSystem, &path, text.as_bytes()).expect("it is ours");
+    }
+    // From the folder above, as from its own folder.
+    for (current, package) in [("", "web"), ("", "web/manifest.yaml"), ("web", ".")] {
+        let run = |arguments: &[&str]| {
+            let mut command = user.command(arguments);
+            command
+                .env_remove("PKGRES_REGISTRY")
+                .current_dir(folder.path().join(current));
+            let output = command.output().expect("it runs");
+            (
+                output.status.code(),
+                String::from_utf8(output.stderr).expect("text"),
+            )
+        };
+        let (exit, stderr) = run(&["publish", package, "--registry", "public"]);
+        assert_eq!(exit, Some(2), "{package}: {stderr}");
+        let expected = "`org.acme.Web` is bound to the registry `acme`";
+        assert!(stderr.contains(expected), "{package}: {stderr}");
+        let (exit, stderr) = run(&["publish", package, "--dry-run"]);
+        assert_eq!(exit, Some(0), "{package}: {stderr}");
+        let expected = "Would publish org.acme.Web 1.0.0 to acme";
+        assert!(stderr.contains(expected), "{package}: {stderr}");
+    }
+}
+
+#[test]
 fn a_token_for_some_names_publishes_to_a_private_registry() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start_private(&folder.path().join("data"));

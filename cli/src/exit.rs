@@ -1,5 +1,6 @@
 //! Exit codes: which result has which code, and the codes that each command can end with.
 
+use std::cmp::Ordering;
 use std::process::ExitCode;
 
 use pkgres_manifest::diagnostic::Code;
@@ -9,9 +10,9 @@ use self::Exit::{
     Done, Failed, GaveUp, Integrity, Interrupted, Invalid, Pending, Registry, Resource, Usage,
 };
 
-/// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the largest one
-/// is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the most severe
+/// one is used, which is the largest one in the order of these values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Success.
     Done = 0,
@@ -38,6 +39,20 @@ pub(crate) enum Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+impl PartialOrd for Exit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By severity: that of the numbers, except that differences hide no error.
+impl Ord for Exit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let severity = |exit: Self| (exit != Done, exit != Pending, exit as u8);
+        severity(*self).cmp(&severity(*other))
     }
 }
 
@@ -339,9 +354,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn differences_hide_no_error() {
+        for error in [
+            Failed,
+            Usage,
+            Registry,
+            Integrity,
+            GaveUp,
+            Invalid,
+            Resource,
+            Interrupted,
+        ] {
+            assert_eq!(error.max(Pending), error);
+            assert_eq!(Pending.max(error), error);
+        }
+        assert_eq!(Pending.max(Done), Pending);
+        assert_eq!(Done.max(Pending), Pending);
+        assert_eq!(Usage.max(Resource), Resource);
+    }
+
+    #[test]
     fn specific_meanings_belong_to_declared_exit_codes() {
         for (name, exits, special) in EXIT_CODES {
-            assert!(exits.is_sorted(), "{name}");
+            assert!(exits.is_sorted_by_key(|exit| *exit as u8), "{name}");
             assert!(exits.contains(&Done) && exits.contains(&Usage), "{name}");
             assert!(
                 special.iter().all(|(exit, _)| exits.contains(exit)),

@@ -119,7 +119,7 @@ impl Machines {
     }
 
     /// Works on each machine. A failure of one does not keep the others from being worked on, unless `--fail-fast` is
-    /// set. Ends with a table of all machines if there are several; returns the largest exit code.
+    /// set. Ends with a table of all machines if there are several; returns the most severe exit code.
     pub(super) fn run(
         &self,
         output: &mut Output,

@@ -1,6 +1,6 @@
 //! Runs a command on several projects, in parallel, with one summary.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,8 +13,10 @@ use super::fail;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_owner::OWN_FOLDER;
 use crate::output::{Captured, Output};
-use crate::read_manifest::folder_of;
+use crate::read_manifest::{folder_of, manifest_at};
+use crate::root_file::recognize;
 use crate::settings::{Origin, nearest_settings};
 use crate::show::counted;
 use crate::workspace::no_workspace;
@@ -35,7 +37,7 @@ pub(super) struct Batch {
 /// The result of running a command on several projects.
 #[derive(Debug)]
 pub(super) struct BatchResult {
-    /// The largest exit code.
+    /// The most severe exit code.
     pub(super) exit: Exit,
     /// How many projects failed.
     failed: usize,
@@ -95,7 +97,7 @@ impl Batch {
                 "`--certificate` is for one project: name its manifest",
             ));
         }
-        let manifests = without_duplicates(manifests);
+        let manifests = without_duplicates(manifests, context)?;
         check_settings(&manifests, context)?;
         // Projects that require members of the workspace need one that can be read.
         context.workspace()?;
@@ -108,13 +110,13 @@ impl Batch {
     }
 
     /// Projects that each have the settings of their folders.
-    pub(super) fn with_own_settings(manifests: &[PathBuf], context: &Context) -> Self {
-        Self {
-            manifests: without_duplicates(manifests),
+    pub(super) fn with_own_settings(manifests: &[PathBuf], context: &Context) -> Result<Self> {
+        Ok(Self {
+            manifests: without_duplicates(manifests, context)?,
             one_solve: false,
             apart: Vec::new(),
             activity: context.registries.activity().clone(),
-        }
+        })
     }
 
     /// Runs `each` on every project, and prints what it printed, project by project.
@@ -181,14 +183,34 @@ impl BatchResult {
     }
 }
 
-/// The projects without repetitions, however they are spelled: two runs must not write one lockfile.
-fn without_duplicates(manifests: &[PathBuf]) -> Vec<PathBuf> {
-    let mut seen = BTreeSet::new();
-    let is_new = |manifest: &&PathBuf| {
-        let folder = folder_of(manifest);
-        seen.insert(folder.canonicalize().unwrap_or(folder))
-    };
-    manifests.iter().filter(is_new).cloned().collect()
+/// The projects without repetitions, however they are spelled. Two roots in one folder are an error: they would write one
+/// lockfile.
+fn without_duplicates(manifests: &[PathBuf], context: &Context) -> Result<Vec<PathBuf>> {
+    let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    let mut projects = Vec::new();
+    for manifest in manifests {
+        // What is wrong with a root is an error of its project.
+        let root = recognize(manifest, context.ecosystem).ok().flatten();
+        let root = root.map_or_else(|| manifest_at(manifest), |(path, _)| path);
+        let folder = canonical(folder_of(&root));
+        match seen.get(&folder) {
+            None => {
+                seen.insert(folder, root);
+                projects.push(manifest.clone());
+            }
+            Some(other) if canonical(other.clone()) == canonical(root.clone()) => {}
+            Some(other) => {
+                let [other, root] = [other, &root].map(|path| path.to_string_lossy());
+                let (other, root) = (Escaped::new(&other), Escaped::new(&root));
+                let message = format!("{other} and {root} would have the same lockfile");
+                return Err(Diagnostic::error(Code::Usage, message)
+                    .hint(OWN_FOLDER)
+                    .into());
+            }
+        }
+    }
+    Ok(projects)
 }
 
 /// Rejects projects with a settings file of their own: a run has the settings of the first project, which would decide

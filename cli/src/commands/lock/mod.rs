@@ -50,7 +50,7 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
             let batch = if args.one_solve {
                 Batch::new(&below, true, context)?
             } else {
-                Batch::with_own_settings(&below, context)
+                Batch::with_own_settings(&below, context)?
             };
             lock_batch(args, batch, context, output)
         }

@@ -128,8 +128,8 @@ fn reject_ignore_lock(args: &SolveArgs, mode: &str, context: &Context) -> Result
     )))
 }
 
-/// The resolution in the lockfile, for `--frozen`. The manifest is only read for the version of the root, and need
-/// not exist.
+/// The resolution in the lockfile, for `--frozen`. The manifest is only read for the version of the root. If there is
+/// none, the root has no version.
 pub(crate) fn read_frozen(
     args: &SolveArgs,
     manifest: &Path,
@@ -156,25 +156,26 @@ pub(crate) fn read_frozen(
     }
     let options = &context.read_options;
     let manifest = manifest_at(manifest);
-    let manifest = read_file(&manifest, options.limits.manifest_bytes, Follow::Links).ok();
-    let manifest = manifest.and_then(|bytes| {
-        PackageManifest::read("manifest", &bytes, options)
-            .into_result()
-            .ok()
-    });
-    let (root, version) = match (manifest, lock.roots.len()) {
-        (Some((manifest, _)), _) => (manifest.name.value, manifest.version),
-        (None, 1) => {
-            let name = lock.roots.keys().next().expect("the lockfile has one root");
-            (name.clone(), Version::ZERO)
+    let manifest = match read_file(&manifest, options.limits.manifest_bytes, Follow::Links) {
+        Ok(bytes) => {
+            let shown = manifest.to_string_lossy();
+            let read = PackageManifest::read(&shown, &bytes, options);
+            Some(read.into_result()?.0)
         }
-        (None, _) => {
-            return Err(Failure::usage(
-                "the lockfile has several roots: name the manifest of one",
-            ));
-        }
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error.into()),
     };
-    frozen_resolution(&lock, &root, Some(&version), context)
+    let mut roots = lock.roots.keys();
+    match (manifest, roots.next(), roots.next()) {
+        (Some(manifest), ..) => {
+            let version = Some(&manifest.version);
+            frozen_resolution(&lock, &manifest.name.value, version, context)
+        }
+        (None, Some(root), None) => frozen_resolution(&lock, root, None, context),
+        (None, ..) => Err(Failure::usage(
+            "the lockfile has several roots: name the manifest of one",
+        )),
+    }
 }
 
 /// The resolution in a lockfile that was read.

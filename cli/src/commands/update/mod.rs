@@ -66,13 +66,6 @@ fn update_one(
         Vec::new()
     };
     let updated = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
-    let written = write_lock(
-        &path,
-        &LockText::new(&updated, &context.read_options)?,
-        Some(&bytes),
-        args.write.dry_run,
-        &context.read_options,
-    )?;
     let diff = LockDiff::between(&lock, &updated);
     let reasons = YankReasons::of_resolution(&resolution, &registries);
     let replacements = Replacement::of_lock(&diff);
@@ -80,7 +73,15 @@ fn update_one(
     let progress = output.progress("Comparing classes", context.registries.activity());
     let effects = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
     drop(progress);
+    // What can fail comes before the lockfile is written: a command that fails writes nothing.
     let effects = effects?;
+    let written = write_lock(
+        &path,
+        &LockText::new(&updated, &context.read_options)?,
+        Some(&bytes),
+        args.write.dry_run,
+        &context.read_options,
+    )?;
     let classes = ProjectClasses::of(&project, &request.provided, context);
     let mut report = report(&resolution, &[]);
     classes.describe_in_report(&mut report, &registries, context);

@@ -36,6 +36,7 @@ mod steps;
 mod streams;
 mod terminal;
 mod two_models;
+mod vendored;
 mod watched;
 
 use std::collections::BTreeMap;

@@ -41,6 +41,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         output.note_waiting(&args.folder);
     })?;
     let options = &context.read_options;
+    let mut record = Record::read(&args.folder)?;
     let mut written = BTreeSet::new();
     let mut without_digest = BTreeSet::new();
     for (project, lock) in &projects {
@@ -67,6 +68,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                     ));
                     continue;
                 }
+                record.add_before_writing(file, names.values())?;
                 write_artifact(artifact, &writer, file, project.format, options)?;
                 written.insert(file.clone());
             }
@@ -74,11 +76,8 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         }
         let names = artifact_names(lock, project.format);
         let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let release = (name.clone(), version.clone());
-            let file = match names.get(&release) {
-                Some(file) => file.clone(),
-                None => PackageFolder::archive_name(name, version),
-            };
+            let file = names[&(name.clone(), version.clone())].clone();
+            record.add_before_writing(&file, names.values())?;
             write_artifact(&received.artifact, &writer, &file, project.format, options)?;
             written.insert(file);
             Ok(())
@@ -90,7 +89,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     for (name, version) in &without_digest {
         output.note(&format!("{name} {version} has no digest; skipped"));
     }
-    let (removed, left) = clean(&args.folder, &written)?;
+    let (removed, left) = clean(&record, &written)?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -116,18 +115,20 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     Ok(Exit::Done)
 }
 
-/// The file names of the releases of a lockfile of another ecosystem.
+/// The file names of the releases of a lockfile.
 fn artifact_names(
     lock: &Lockfile,
     format: &'static dyn Format,
 ) -> BTreeMap<(PackageName, Version), String> {
-    if format.ecosystem() == CLASS_PACKAGES {
-        return BTreeMap::new();
-    }
     let releases = lock.packages.keys();
     let names = releases.map(|release| {
         let (package, version) = release;
-        (release.clone(), format.artifact_name(package, version))
+        let name = if format.ecosystem() == CLASS_PACKAGES {
+            PackageFolder::archive_name(package, version)
+        } else {
+            format.artifact_name(package, version)
+        };
+        (release.clone(), name)
     });
     names.collect()
 }
@@ -241,10 +242,58 @@ fn files_in_load_order<'lock>(
 /// The largest record of written archives that is read, in bytes.
 const MAX_WRITTEN_BYTES: u64 = 16 << 20;
 
+/// The record of the archives that runs wrote into a folder, or were about to write.
+///
+/// They are in it before they are written, so that a later run removes what one that failed left behind.
+struct Record<'folder> {
+    folder: &'folder Path,
+    names: BTreeSet<String>,
+}
+
+impl<'folder> Record<'folder> {
+    fn read(folder: &'folder Path) -> Result<Self> {
+        let path = folder.join(VENDORED_FILE);
+        let names = match read_file(&path, MAX_WRITTEN_BYTES, Follow::Nothing) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes)
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+            Err(error) if error.is_not_found() => BTreeSet::new(),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { folder, names })
+    }
+
+    /// Adds all archives of a run, unless the one that is written next is known or there. A file that is there already may
+    /// be of somebody else: it is added once its archive is written.
+    fn add_before_writing<'name>(
+        &mut self,
+        next: &str,
+        all: impl Iterator<Item = &'name String>,
+    ) -> Result<()> {
+        let is_absent = |name: &str| self.folder.join(name).symlink_metadata().is_err();
+        if self.names.contains(next) || !is_absent(next) {
+            return Ok(());
+        }
+        let new: Vec<&String> = all.filter(|name| is_absent(name)).collect();
+        self.names.extend(new.into_iter().cloned());
+        self.write(&self.names)
+    }
+
+    /// Writes these names in place of the earlier ones.
+    fn write(&self, names: &BTreeSet<String>) -> Result<()> {
+        let text: String = names.iter().map(|name| format!("{name}\n")).collect();
+        let path = self.folder.join(VENDORED_FILE);
+        write_file(&RealFileSystem, &path, text.as_bytes())?;
+        Ok(())
+    }
+}
+
 /// Removes the archives that an earlier run wrote and this one did not; returns their names and those of all other files
 /// that were not `written`.
-fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<String>)> {
+fn clean(record: &Record<'_>, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<String>)> {
     let system = RealFileSystem;
+    let folder = record.folder;
     let failed = |action: &'static str| {
         move |source| FileError::System {
             action,
@@ -252,13 +301,6 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
             source,
         }
     };
-    let record = folder.join(VENDORED_FILE);
-    let before = match read_file(&record, MAX_WRITTEN_BYTES, Follow::Nothing) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.is_not_found() => String::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let before: BTreeSet<&str> = before.lines().collect();
     let (mut removed, mut left) = (Vec::new(), Vec::new());
     let mut names = system.names(folder).map_err(failed("cannot read"))?;
     names.sort_unstable();
@@ -271,7 +313,7 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
             || pkgres_formats::ALL.iter().any(|format| {
                 format.ecosystem() != CLASS_PACKAGES && format.is_release_name(&name)
             });
-        if is_artifact && before.contains(name.as_str()) {
+        if is_artifact && record.names.contains(&name) {
             system
                 .remove(&folder.join(&name))
                 .map_err(failed("cannot clean"))?;
@@ -280,8 +322,7 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
             left.push(name);
         }
     }
-    let text: String = written.iter().map(|name| format!("{name}\n")).collect();
-    write_file(&system, &record, text.as_bytes())?;
+    record.write(written)?;
     Ok((removed, left))
 }
 

@@ -85,7 +85,7 @@ fn registry_from_file(text: &str, file: &Path) -> String {
 }
 
 /// A path that was typed in the current folder, from the folder of the settings file that it is written into.
-fn path_from_file(path: &str, file: &Path) -> String {
+pub(super) fn path_from_file(path: &str, file: &Path) -> String {
     let folder = file.parent().filter(|folder| folder.is_absolute());
     match folder.filter(|_| !path.is_empty() && Path::new(path).is_relative()) {
         Some(folder) => from_other_folder(folder, Path::new(path))

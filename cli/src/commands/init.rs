@@ -7,10 +7,11 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE, PackageName, PackagePath};
 use serde_json::json;
 
-use self::template::{NewPackage, TemplateFile};
+use self::template::{NewPackage, PROVIDED_FILE, TemplateFile};
 use pkgres_settings::SETTINGS_FILE;
 
 use crate::args::{InitArgs, Template};
+use crate::commands::config::path_from_file;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -37,7 +38,7 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
             .into());
     }
     let name = match &args.name {
-        Some(name) => package_name(name, Some(CLASS_PACKAGES))?,
+        Some(name) => own_name(&package_name(name, Some(CLASS_PACKAGES))?)?,
         None => name_of(&args.folder)?,
     };
     let template = if args.library {
@@ -93,13 +94,12 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         let path = path.to_string_lossy();
         output.note(&format!("Left as it is: {}", Escaped::new(&path)));
     }
-    if let Some(file) = package
-        .files()
-        .iter()
-        .find(|file| is_set_above(file, context))
-    {
-        let above = Origin::File(context.settings.project.path.clone());
-        output.note(&format!("Add to {above}: {}", file.text.trim_end()));
+    if (package.files().iter()).any(|file| is_set_above(file, context)) {
+        let file = &context.settings.project.path;
+        let provided = args.folder.join(PROVIDED_FILE);
+        let settings = package.settings(&path_from_file(&provided.to_string_lossy(), file));
+        let above = Origin::File(file.clone());
+        output.note(&format!("Add to {above}: {}", settings.trim_end()));
     }
     output.note(&if args.dry_run {
         format!("Would write {name} to {shown}; nothing was written")
@@ -144,6 +144,16 @@ fn write(folder: &Path, files: &[TemplateFile]) -> Result<()> {
     Ok(())
 }
 
+/// A name that a package can give itself. Those of plug-ins can have a `-`, which classes cannot have.
+fn own_name(name: &PackageName) -> Result<PackageName> {
+    PackageName::parse_own(name.as_str()).map_err(|error| {
+        let message = format!("`{name}` cannot be the name of a package of classes: {error}");
+        let similar = name.as_str().replace('-', "_");
+        let hint = format!("set a name such as `--name {similar}`");
+        Diagnostic::error(Code::Name, message).hint(hint).into()
+    })
+}
+
 /// The default name of a package: made of the name of its folder.
 fn name_of(folder: &Path) -> Result<PackageName> {
     let mut absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -179,5 +189,6 @@ fn name_of(folder: &Path) -> Result<PackageName> {
     } else {
         format!("org.example.{words}")
     };
-    PackageName::parse(&text).map_err(|_| no_name())
+    let name = PackageName::parse(&text).map_err(|_| no_name())?;
+    own_name(&name)
 }

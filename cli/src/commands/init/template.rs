@@ -6,7 +6,7 @@ use crate::args::Template;
 use pkgres_settings::SETTINGS_FILE;
 
 /// The file with the releases that the host provides.
-const PROVIDED_FILE: &str = "plugin.ndjson";
+pub(super) const PROVIDED_FILE: &str = "plugin.ndjson";
 
 /// A package that is about to be written.
 pub(super) struct NewPackage<'run> {
@@ -43,20 +43,19 @@ impl NewPackage<'_> {
         if self.template == Template::Plugin {
             files.push(file(PROVIDED_FILE, self.provided()));
         }
-        let settings = self.settings();
+        let settings = self.settings(PROVIDED_FILE);
         if !settings.is_empty() {
             files.push(file(SETTINGS_FILE, settings));
         }
         files
     }
 
-    /// The namespace of its name, and the rest. Names of classes have no `-`, which names of packages may have.
-    fn parts(&self) -> (Option<&str>, String) {
-        let (namespace, last) = match self.name.as_str().rsplit_once('.') {
+    /// The namespace of its name, and the rest.
+    fn parts(&self) -> (Option<&str>, &str) {
+        match self.name.as_str().rsplit_once('.') {
             Some((namespace, last)) => (Some(namespace), last),
             None => (None, self.name.as_str()),
-        };
-        (namespace, last.replace('-', ""))
+        }
     }
 
     fn class_name(&self, suffix: &str) -> String {
@@ -71,8 +70,9 @@ impl NewPackage<'_> {
         format!("{}-plugin", self.parts().1.to_ascii_lowercase())
     }
 
-    /// The settings that commands about the package need.
-    fn settings(&self) -> String {
+    /// The settings that commands about the package need. `provided` is the path of the file with the releases that the
+    /// host provides, from the folder of the settings.
+    pub(super) fn settings(&self, provided: &str) -> String {
         let mut text = String::new();
         match self.core {
             _ if !self.is_core_named => {}
@@ -80,7 +80,8 @@ impl NewPackage<'_> {
             None => text.push_str("no-core-library = true\n"),
         }
         if self.template == Template::Plugin {
-            text.push_str(&format!("provide = [\"{PROVIDED_FILE}\"]\n"));
+            let path = toml::Value::from(provided);
+            text.push_str(&format!("provide = [{path}]\n"));
         }
         text
     }
@@ -100,7 +101,7 @@ Name: {}
 Version: 0.1.0
 ",
             yaml_word(self.name.as_str()),
-            yaml_word(&last)
+            yaml_word(last)
         );
         let plugin = (self.template == Template::Plugin).then(|| self.plugin());
         let core = self.core.map(PackageName::as_str);
@@ -141,7 +142,7 @@ Version: 0.1.0
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&format!("Name: {}\n", yaml_word(&last)));
+        text.push_str(&format!("Name: {}\n", yaml_word(last)));
         if standard.is_some() {
             text.push_str("Extends: std:Application\n");
         }

@@ -1,5 +1,7 @@
 //! `pkgres cache`
 
+use std::path::PathBuf;
+
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -65,17 +67,21 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
             output.data(&format!("{count}, {artifact_bytes} bytes\n"));
         }
         CacheCommand::Clean => {
-            for part in PARTS {
-                let path = folder.join(part);
-                if RealFileSystem.kind(&path).ok().flatten().is_some() {
-                    artifacts.remove(&path)?;
-                }
+            let paths = PARTS.map(|part| folder.join(part));
+            let exists = |path: &&PathBuf| RealFileSystem.kind(path).ok().flatten().is_some();
+            let found: Vec<_> = paths.iter().filter(exists).collect();
+            for path in &found {
+                artifacts.remove(path)?;
             }
             let shown = folder.to_string_lossy();
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
             }
-            output.note(&format!("Removed the content of {shown}"));
+            output.note(&if found.is_empty() {
+                format!("There is nothing to remove in {shown}")
+            } else {
+                format!("Removed the content of {shown}")
+            });
         }
         CacheCommand::Verify => {
             let report = artifacts.verify(Limits::default().archive_bytes);

@@ -146,7 +146,8 @@ fn set(
         }
         _ => values.to_vec(),
     };
-    write_setting(&path, setting, &values, files, wait)?;
+    write_setting(&path, setting, &values, files, wait)
+        .map_err(|failure| with_other_file(failure, files))?;
     let shown = Origin::File(path.clone());
     if output.is_json() {
         output.json(&json!({
@@ -167,6 +168,17 @@ fn set(
         output.note(&format!("{origin} overrides it here"));
     }
     Ok(Exit::Done)
+}
+
+/// The failure to write a settings file, with a hint that names another one if it is that of the user.
+fn with_other_file(mut failure: Failure, files: Files) -> Failure {
+    for finding in &mut failure.findings {
+        if files == Files::User && finding.code == Code::File {
+            let hint = "name another settings file with `--config FILE` or PKGRES_CONFIG";
+            finding.hints.push(hint.to_owned());
+        }
+    }
+    failure
 }
 
 /// The settings file of the user or of the project.
@@ -212,7 +224,13 @@ fn unset(key: &str, is_project: bool, context: &Context, output: &mut Output) ->
 fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
     let settings = &context.settings;
     if output.is_json() {
-        let values: Vec<Value> = settings.values.iter().map(to_json).collect();
+        let values = settings.values.iter().map(to_json);
+        let from = Origin::File(settings.project.path.clone()).to_string();
+        let tables = settings.project.table.iter().filter_map(|(key, value)| {
+            let value = value.as_table().map(|_| value_json(value))?;
+            Some(json!({"key": key, "value": value, "origin": "file", "from": from}))
+        });
+        let values: Vec<Value> = values.chain(tables).collect();
         output.json(&json!({"schema_version": 1, "settings": values}));
         return Exit::Done;
     }
@@ -240,6 +258,23 @@ fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
         }
     }
     Exit::Done
+}
+
+/// A value of a table as JSON, without credentials.
+fn value_json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => json!(without_credentials(text)),
+        toml::Value::Array(items) => items.iter().map(value_json).collect(),
+        toml::Value::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.clone(), value_json(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        toml::Value::Integer(number) => json!(number),
+        toml::Value::Float(number) => json!(number),
+        toml::Value::Boolean(flag) => json!(flag),
+        toml::Value::Datetime(time) => json!(time.to_string()),
+    }
 }
 
 fn to_json(effective: &Effective) -> Value {

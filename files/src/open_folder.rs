@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
@@ -32,6 +32,16 @@ impl EntryAttributes {
             user: None,
             group: None,
         }
+    }
+
+    /// The user and group to set; `None` if both stay.
+    fn owner(self) -> rustix::io::Result<Option<(Option<Uid>, Option<Gid>)>> {
+        // The last number means that the owner stays, for which there is `None`.
+        if [self.user, self.group].contains(&Some(u32::MAX)) {
+            return Err(Errno::INVAL);
+        }
+        let (user, group) = (self.user.map(Uid::from_raw), self.group.map(Gid::from_raw));
+        Ok((user.is_some() || group.is_some()).then_some((user, group)))
     }
 }
 
@@ -179,16 +189,22 @@ pub(crate) fn apply(
     attributes: EntryAttributes,
 ) -> rustix::io::Result<()> {
     // The owner comes first, because a change of it clears set-user-ID.
-    if attributes.user.is_some() || attributes.group.is_some() {
-        // The last number means that the owner stays, for which there is `None`.
-        if [attributes.user, attributes.group].contains(&Some(u32::MAX)) {
-            return Err(Errno::INVAL);
-        }
-        let user = attributes.user.map(rustix::fs::Uid::from_raw);
-        let group = attributes.group.map(rustix::fs::Gid::from_raw);
+    if let Some((user, group)) = attributes.owner()? {
         rustix::fs::fchown(&file, user, group)?;
     }
     rustix::fs::fchmod(&file, Mode::from_raw_mode(attributes.mode))
+}
+
+/// The same for a file that is open without the right to read it, which the calls above reject.
+pub(crate) fn apply_unread(file: &OwnedFd, attributes: EntryAttributes) -> rustix::io::Result<()> {
+    if kind_of(&rustix::fs::fstat(file)?) == EntryKind::Link {
+        return Err(Errno::LOOP);
+    }
+    if let Some((user, group)) = attributes.owner()? {
+        rustix::fs::chownat(file, "", user, group, AtFlags::EMPTY_PATH)?;
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::chmod(path, Mode::from_raw_mode(attributes.mode))
 }
 
 /// Removes what has a name in a folder, with everything in it. Links are removed, not followed.

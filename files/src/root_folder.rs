@@ -14,7 +14,9 @@ use crate::atomic::{file_name, parent, sweep, write_file};
 use crate::error::FileError;
 use crate::file_system::EntryKind;
 use crate::lock::{FileLock, holder_of, try_lock_open_folder};
-use crate::open_folder::{EntryAttributes, OpenFolder, apply, kind_of, names_in, remove_tree};
+use crate::open_folder::{
+    EntryAttributes, OpenFolder, apply, apply_unread, kind_of, names_in, remove_tree,
+};
 use crate::read::Follow;
 use crate::temporary::temporary_name;
 
@@ -253,8 +255,15 @@ impl RootFolder {
     ) -> Result<(), FileError> {
         let error = || failed("cannot change the attributes of", path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file = self.resolve(path, flags).map_err(error())?;
-        apply(&file, attributes).map_err(error())
+        match self.resolve(path, flags) {
+            Ok(file) => apply(&file, attributes),
+            // Its owner may change a file that he may not read.
+            Err(Errno::ACCESS) => self
+                .resolve(path, OFlags::PATH | OFlags::NOFOLLOW)
+                .and_then(|file| apply_unread(&file, attributes)),
+            Err(errno) => Err(errno),
+        }
+        .map_err(error())
     }
 
     /// Removes a file or link, or a folder with everything in it. Nothing at the path is no error.
@@ -391,5 +400,37 @@ mod tests {
             let error = removed.expect_err("it is immutable").to_string();
             assert!(error.contains("not permitted"), "{error}");
         }
+    }
+
+    #[test]
+    fn attributes_change_without_reading() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let outside = tempfile::tempdir().expect("a folder for the test");
+        let root = RootFolder::open(outside.path()).expect("it exists");
+        let path = Path::new("/file");
+        let attributes = EntryAttributes::with_mode;
+        root.write_file(path, b"", attributes(0o200))
+            .expect("no obstacle");
+        // The superuser may read it, so that the step that others need is called by itself.
+        let file = root.descriptor(path).expect("no obstacle").expect("there");
+        apply_unread(&file, attributes(0o2640)).expect("it is ours");
+        let mode = || {
+            let metadata = std::fs::metadata(outside.path().join("file"));
+            metadata.expect("it is there").permissions().mode() & 0o7777
+        };
+        assert_eq!(mode(), 0o2640);
+        root.set_attributes(path, attributes(0o200))
+            .expect("it is ours");
+        root.set_attributes(path, attributes(0o600))
+            .expect("it is ours");
+        assert_eq!(mode(), 0o600);
+
+        root.make_link(Path::new("/link"), path)
+            .expect("no obstacle");
+        let link = root.descriptor(Path::new("/link")).expect("no obstacle");
+        let changed = apply_unread(&link.expect("there"), attributes(0o777));
+        assert_eq!(changed, Err(Errno::LOOP));
+        assert_eq!(mode(), 0o600);
     }
 }

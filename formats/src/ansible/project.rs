@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
-use pkgres_manifest::{
-    ClassName, Limits, PackageName, ReadOptions, Requirement, SetOptions, Version,
-};
+use pkgres_manifest::document::{Mapping, Node, Value, lenient_yaml};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, SetOptions, Version};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
@@ -81,9 +80,14 @@ fn read(
         let Ok(text) = String::from_utf8(bytes) else {
             continue;
         };
-        if is_of_tasks(&path) || is_playbook_or_inventory(&text) {
+        let is_of_tasks = is_of_tasks(&path);
+        if is_of_tasks || may_be_playbook_or_inventory(&text) {
             let source = SourceText::new(format!("{folder}{path}"), text);
-            add_uses(&path, &source, &options.limits, &mut uses);
+            let documents = lenient_yaml(&source, &options.limits);
+            if is_of_tasks || documents.iter().any(is_playbook_or_inventory) {
+                let names = yaml_references::find_in(&documents, source.text());
+                add_uses(&path, &source, names, &mut uses);
+            }
         }
     }
     let mut findings = Vec::new();
@@ -121,25 +125,41 @@ fn is_of_tasks(path: &str) -> bool {
     path.split('/').any(|part| FOLDERS_OF_TASKS.contains(&part))
 }
 
-/// Whether a file is a list of plays, of which one names its hosts or imports another playbook, or the configuration of an
-/// inventory.
-fn is_playbook_or_inventory(text: &str) -> bool {
-    text.lines().any(|line| {
-        let key = line.trim_start_matches(['-', ' ']);
-        let key = key.split(':').next().unwrap_or_default();
-        key == "hosts" || key.ends_with("import_playbook") || line.starts_with("plugin:")
-    })
+/// Whether a file can be a playbook or an inventory, so that it is parsed. Most files of a project are neither.
+fn may_be_playbook_or_inventory(text: &str) -> bool {
+    ["hosts", "import_playbook", "plugin"]
+        .iter()
+        .any(|key| text.contains(key))
+}
+
+/// Whether a document is a list of plays, of which one names its hosts or imports another playbook, or the configuration of
+/// an inventory.
+fn is_playbook_or_inventory(document: &Node) -> bool {
+    let is_play = |play: &Mapping| {
+        let mut keys = play.entries.iter().map(|entry| entry.key.text.as_str());
+        keys.any(|key| key == "hosts" || yaml_references::is_import_of_playbook(key))
+    };
+    match &document.value {
+        Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).any(is_play),
+        Value::Mapping(mapping) => mapping.entry("plugin").is_some(),
+        Value::Scalar(_) => false,
+    }
 }
 
 /// Adds what a file uses, each class once, where it is named first, with the options that its tasks set.
-fn add_uses(path: &str, source: &Arc<SourceText>, limits: &Limits, uses: &mut Vec<ProjectUse>) {
+fn add_uses(
+    path: &str,
+    source: &Arc<SourceText>,
+    names: Vec<NamedPlugin>,
+    uses: &mut Vec<ProjectUse>,
+) {
     let mut known: BTreeMap<ClassName, usize> = BTreeMap::new();
     for NamedPlugin {
         kind,
         name,
         span,
         options,
-    } in yaml_references::find(source, limits)
+    } in names
     {
         let split = split_collection(&name);
         let Some((collection, name)) = split.filter(|(name, _)| is_collection_name(name)) else {
@@ -274,7 +294,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    use pkgres_manifest::{IndexRecord, IndexedClass};
+    use pkgres_manifest::{IndexRecord, IndexedClass, Limits};
 
     use super::*;
     use crate::ansible::Collections;
@@ -315,6 +335,26 @@ mod tests {
             uses.collect(),
             findings.iter().map(|one| one.message.clone()).collect(),
         )
+    }
+
+    #[test]
+    fn a_playbook_is_recognized_however_it_is_written() {
+        for play in [
+            "- {hosts: all, tasks: [acme.net.open: {}]}",
+            "- \"hosts\": all\n  tasks:\n  - acme.net.open:\n",
+            "- hosts : all\n  tasks:\n  - acme.net.open:\n",
+            "---\n-\n  tasks:\n  - acme.net.open:\n  hosts: all\n",
+        ] {
+            let (found, _) = uses(&[("site.yml", play)]);
+            assert!(
+                matches!(found.as_slice(), [one] if one.contains("acme.net.plugins.modules.open")),
+                "{play}: {found:?}"
+            );
+        }
+        // Variables can have such names.
+        let variables =
+            "app:\n  hosts: x\n  plugin: acme.net.no\n  port: \"{{ lookup('acme.net.no') }}\"\n";
+        assert!(uses(&[("vars.yml", variables)]).0.is_empty());
     }
 
     #[test]
@@ -364,7 +404,8 @@ mod tests {
         let options = |text: &str| {
             let mut uses = Vec::new();
             let source = SourceText::new("a.yml", text);
-            add_uses("a.yml", &source, &Limits::default(), &mut uses);
+            let names = yaml_references::find(&source, &Limits::default());
+            add_uses("a.yml", &source, names, &mut uses);
             let [one] = uses.as_slice() else {
                 panic!("{uses:?}");
             };

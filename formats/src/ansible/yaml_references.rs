@@ -45,11 +45,16 @@ pub(crate) struct NamedPlugin {
 
 /// The names in a text, in its order.
 pub(crate) fn find(source: &Arc<SourceText>, limits: &Limits) -> Vec<NamedPlugin> {
+    find_in(&lenient_yaml(source, limits), source.text())
+}
+
+/// The names in the documents of a text, in its order.
+pub(crate) fn find_in(documents: &[Node], text: &str) -> Vec<NamedPlugin> {
     let mut finder = Finder {
-        text: source.text(),
+        text,
         found: Vec::new(),
     };
-    for document in &lenient_yaml(source, limits) {
+    for document in documents {
         match &document.value {
             Value::Sequence(items) => finder.plays_and_tasks(items),
             Value::Mapping(mapping) => finder.mapping_of_file(mapping),
@@ -247,6 +252,11 @@ fn options_of(value: &Node) -> Option<BTreeSet<String>> {
         .collect()
 }
 
+/// Whether a key of a play imports another playbook.
+pub(crate) fn is_import_of_playbook(key: &str) -> bool {
+    without_core_collection(key) == "import_playbook"
+}
+
 /// The name of a keyword or an action of ansible-core, which can be written with its collection.
 fn without_core_collection(key: &str) -> &str {
     let name = key
@@ -258,13 +268,17 @@ fn without_core_collection(key: &str) -> &str {
 /// The names in `lookup('a.b.c')` and in its short forms.
 fn lookups(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    for call in ["lookup(", "query(", "q("] {
-        for (at, _) in text.match_indices(call) {
+    for function in ["lookup", "query", "q"] {
+        for (at, _) in text.match_indices(function) {
+            let rest = text[at + function.len()..].trim_start();
+            let Some(arguments) = rest.strip_prefix('(') else {
+                continue;
+            };
             let is_word = text[..at]
                 .chars()
                 .next_back()
                 .is_none_or(|before| !before.is_alphanumeric() && before != '_');
-            let argument = text[at + call.len()..].trim_start();
+            let argument = arguments.trim_start();
             let quote = argument.chars().next();
             let Some(quote) = quote.filter(|quote| matches!(quote, '\'' | '"')) else {
                 continue;
@@ -335,7 +349,7 @@ mod tests {
   pre_tasks:
     - name: acme.net.title of a task
       acme.net.open:
-        port: "{{ lookup('acme.net.find', x) }}"
+        port: "{{ lookup ( 'acme.net.find', x) }}"
         key: !vault |
           $ANSIBLE_VAULT;1.1;AES256
       with_acme.net.flattened: &list [a]

@@ -110,6 +110,7 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
         around: Surroundings::default(),
         bound: HashMap::new(),
         pending: Vec::new(),
+        modules: BTreeSet::new(),
     };
     reader.walk(tree.root_node());
     // Names behind an error may be missing.
@@ -138,6 +139,8 @@ struct ModuleReader<'text> {
     bound: HashMap<(usize, String), BTreeSet<usize>>,
     /// The guarded imports, which may be alternatives.
     pending: Vec<GuardedImport>,
+    /// The names of variables whose value is a module.
+    modules: BTreeSet<String>,
 }
 
 impl<'text> ModuleReader<'text> {
@@ -189,6 +192,12 @@ impl<'text> ModuleReader<'text> {
             "assignment" if node.child_by_field_name("right").is_none() => {}
             "assignment" | "augmented_assignment" | "for_statement" | "type_alias_statement" => {
                 self.bind_targets(node, "left");
+                let value = node.child_by_field_name("right");
+                if value.is_some_and(|value| self.is_module(value)) {
+                    let name = node.child_by_field_name("left");
+                    self.modules
+                        .extend(name.map(|name| self.text_of(name).to_owned()));
+                }
             }
             "named_expression" => self.bind_field(node, "name"),
             "as_pattern" => self.bind_alias(node),
@@ -280,6 +289,9 @@ impl<'text> ModuleReader<'text> {
         let Some(target) = node.child_by_field_name(field) else {
             return;
         };
+        if target.kind() == "subscript" {
+            self.module.is_open |= self.is_namespace(target);
+        }
         if !self.around.is_top_level() {
             return;
         }
@@ -288,14 +300,7 @@ impl<'text> ModuleReader<'text> {
             match target.kind() {
                 "identifier" => self.bind(self.text_of(target)),
                 "attribute" => {}
-                "subscript" => {
-                    // `globals()[name] = value` and `sys.modules[__name__] = object`.
-                    let text = self.text_of(target);
-                    let is_namespace = text.starts_with("globals()")
-                        || text.starts_with("vars()")
-                        || text.starts_with("sys.modules[__name__]");
-                    self.module.is_open |= is_namespace;
-                }
+                "subscript" => self.module.is_open |= self.is_namespace(target),
                 _ => {
                     let mut cursor = target.walk();
                     targets.extend(target.named_children(&mut cursor));
@@ -376,9 +381,7 @@ impl<'text> ModuleReader<'text> {
             return;
         };
         let name = self.text_of(function);
-        if name == "globals().update" && !self.around.in_function() {
-            self.module.is_open = true;
-        }
+        self.module.is_open |= self.may_bind_anything(function, node);
         if !matches!(
             name,
             "import_module" | "importlib.import_module" | "__import__"
@@ -399,6 +402,43 @@ impl<'text> ModuleReader<'text> {
                 kind: ImportKind::Dynamic,
                 at: node.start_byte(),
             });
+        }
+    }
+
+    /// Whether an expression is a module: most likely this one.
+    fn is_module(&self, node: Node<'_>) -> bool {
+        let text: String = self.text_of(node).split_whitespace().collect();
+        let begins = ["sys.modules[", "__import__(", "importlib.import_module("];
+        begins.iter().any(|begin| text.starts_with(begin)) || self.modules.contains(&text)
+    }
+
+    /// Whether an expression is an item of the names of this module, such as `globals()[name]`, or the module itself.
+    fn is_namespace(&self, node: Node<'_>) -> bool {
+        let text: String = self.text_of(node).split_whitespace().collect();
+        // These are of the function or class that they are in.
+        let is_local = text.starts_with("locals()") || text.starts_with("vars()");
+        text.starts_with("globals()")
+            || text.starts_with("sys.modules[__name__]")
+            || is_local && self.around.is_top_level()
+    }
+
+    /// Whether a call can bind names of this module that are not written in it.
+    fn may_bind_anything(&self, function: Node<'_>, call: Node<'_>) -> bool {
+        let name: String = self.text_of(function).split_whitespace().collect();
+        let arguments = call.child_by_field_name("arguments");
+        let binds = ["update", "setdefault", "__setitem__"];
+        match name.as_str() {
+            "exec" => {
+                let text = arguments.map_or("", |arguments| self.text_of(arguments));
+                !self.around.in_function() || text.contains("globals")
+            }
+            "setattr" => arguments
+                .and_then(|arguments| arguments.named_child(0))
+                .is_some_and(|object| self.is_module(object)),
+            _ => {
+                let method = name.rsplit_once('.').map(|(_, method)| method);
+                method.is_some_and(|method| binds.contains(&method)) && self.is_namespace(function)
+            }
         }
     }
 

@@ -172,10 +172,32 @@ fn a_module_is_open_if_its_names_cannot_be_known() {
         "def __getattr__(name): pass",
         "globals()['x'] = 1",
         "globals().update(x)",
+        "globals().__setitem__('x', f)",
+        "globals().setdefault('x', f)",
+        "def define(name):\n    globals()[name] = 1\n",
+        "locals()['x'] = f",
+        "vars().update(x=f)",
+        "setattr(sys.modules[__name__], 'x', f)",
+        "def define(name):\n    setattr(sys.modules[__name__], name, f)\n",
+        "setattr(__import__(__name__), 'x', f)",
+        "module = sys.modules[__name__]\nsetattr(module, 'x', f)",
+        "exec('def x(): pass')",
+        "def define():\n    exec('def x(): pass', globals())\n",
         "def f(:\n",
     ] {
         let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
         assert!(module.is_open, "{text}");
+    }
+    for text in [
+        "setattr(Options, 'x', 1)",
+        "x = globals()['y']",
+        "x = globals().get('y')",
+        "def f():\n    locals()['x'] = 1\n    exec('x = 1')\n",
+        "class A:\n    locals()['x'] = 1\n",
+        "names = {}\nnames.update(x)\nnames['x'] = 1\n",
+    ] {
+        let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+        assert!(!module.is_open, "{text}");
     }
     let module = read(
         "a.b.plugins.module_utils.x.__init__",

@@ -60,7 +60,8 @@ pub use interface_differences::{
 };
 pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{
-    ModelReport, check_fixations, check_model, check_model_of, check_objects, check_pinned,
+    CheckedValue, ModelReport, check_fixations, check_model, check_model_of, check_objects,
+    check_pinned, check_value,
 };
 pub use record_differences::{ConcernedTasks, RecordDifference, RecordRule, compare_records};
 pub use record_effects::{RecordEffect, RecordReliances};

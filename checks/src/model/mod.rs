@@ -120,7 +120,7 @@ pub fn check_model_of(
 ) -> ModelReport {
     let releases: Vec<_> = model.objects().iter().map(release_of).collect();
     let undetermined = vec![None; releases.len()];
-    check(model, packages, &releases, undetermined, &BTreeSet::new())
+    check(model, packages, &releases, undetermined, None)
 }
 
 /// The same check of a model whose objects have these `releases`, in the order of the model. Objects without one are not
@@ -140,16 +140,83 @@ pub fn check_objects(
         let is_unknown = release.is_none().then_some(ObjectId(number));
         undetermined.push(around.or(is_unknown));
     }
-    check(model, packages, releases, undetermined, known)
+    check(model, packages, releases, undetermined, Some(known))
 }
 
-/// `undetermined` has for each object the one whose unknown release is the reason not to check it.
+/// A value that is none of a property, such as that of an argument of a method.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckedValue<'a> {
+    /// Its contract.
+    pub contract: &'a Contract,
+    /// The release with the contract, in which the names of classes are looked up.
+    pub release: &'a (PackageName, Version),
+    /// The model with the objects in the value, see [`ObjectModel::read_value`].
+    pub model: &'a ObjectModel,
+    /// The object that holds the value.
+    pub holder: ObjectId,
+    /// The name of the value in messages.
+    pub name: &'a str,
+    /// The value.
+    pub value: &'a ModelValue,
+}
+
+/// Checks a value, and the objects from number `first` on, which are those in it. `release_of` is as for
+/// [`check_model_of`]. Returns what is wrong, in the words of the contracts of models.
+pub fn check_value(
+    checked: CheckedValue<'_>,
+    first: usize,
+    packages: &BoundPackages,
+    release_of: impl Fn(&ModelObject) -> Option<(PackageName, Version)>,
+) -> Vec<Diagnostic> {
+    let CheckedValue {
+        contract,
+        release,
+        model,
+        holder,
+        name,
+        value,
+    } = checked;
+    let known = BTreeSet::new();
+    let classes = model.objects().iter().map(|object| {
+        Some(ClassAt {
+            release: release_of(object)?,
+            class: object.class.clone(),
+        })
+    });
+    let mut check = ModelCheck {
+        checks_versions: true,
+        value_of: Some(holder),
+        ..ModelCheck::new(model, packages, classes.collect(), &known)
+    };
+    let exclusions = Exclusions::default();
+    for held in held_objects([contract], value, &exclusions) {
+        check.exclusions[held.object.0].extend(held.exclusions);
+    }
+    let mut found = ContractCheck::default();
+    found.value(model, holder, name, contract, Some(value), &exclusions);
+    let declaring = ClassAt {
+        release: release.clone(),
+        class: model.object(holder).class.clone(),
+    };
+    let mut rest = check.take(found, holder, &declaring, &value.location);
+    while let Some(object) = rest.pop() {
+        check.properties(holder, &object, &mut rest);
+    }
+    for number in first..model.objects().len() {
+        check.object(ObjectId(number));
+    }
+    check.report.findings.retain(Diagnostic::is_error);
+    check.report.findings
+}
+
+/// `undetermined` has for each object the one whose unknown release is the reason not to check it. `known` is where the
+/// solver found objects of wrong classes, if it checked that.
 fn check(
     model: &ObjectModel,
     packages: &BoundPackages,
     releases: &[Option<(PackageName, Version)>],
     undetermined: Vec<Option<ObjectId>>,
-    known: &BTreeSet<ContractPlace>,
+    known: Option<&BTreeSet<ContractPlace>>,
 ) -> ModelReport {
     let classes = model.objects().iter().zip(releases);
     let classes = classes.map(|(object, release)| {
@@ -158,14 +225,11 @@ fn check(
             class: object.class.clone(),
         })
     });
+    let nothing = BTreeSet::new();
+    let places = known.unwrap_or(&nothing);
     let mut check = ModelCheck {
-        model,
-        packages,
-        classes: classes.collect(),
-        known,
-        report: ModelReport::default(),
-        unknown: BTreeMap::new(),
-        exclusions: vec![Exclusions::default(); model.objects().len()],
+        checks_versions: known.is_none(),
+        ..ModelCheck::new(model, packages, classes.collect(), places)
     };
     for (number, undetermined) in undetermined.into_iter().enumerate() {
         match undetermined {
@@ -257,9 +321,33 @@ struct ModelCheck<'a> {
     unknown: BTreeMap<ClassName, &'a Location>,
     /// The values in each object that are not checked, as far as its holders were visited.
     exclusions: Vec<Exclusions>,
+    /// Whether the releases of the objects are final, so that their versions have to meet specs in contracts. Otherwise,
+    /// that is for the solver.
+    checks_versions: bool,
+    /// The object that holds a value that is none of its properties, if only that is checked.
+    value_of: Option<ObjectId>,
 }
 
 impl<'a> ModelCheck<'a> {
+    fn new(
+        model: &'a ObjectModel,
+        packages: &'a BoundPackages,
+        classes: Vec<Option<ClassAt>>,
+        known: &'a BTreeSet<ContractPlace>,
+    ) -> Self {
+        Self {
+            model,
+            packages,
+            classes,
+            known,
+            report: ModelReport::default(),
+            unknown: BTreeMap::new(),
+            exclusions: vec![Exclusions::default(); model.objects().len()],
+            checks_versions: false,
+            value_of: None,
+        }
+    }
+
     /// Checks an object of the model, and the objects in it that contracts describe.
     fn object(&mut self, holder: ObjectId) {
         let object = self.model.object(holder);
@@ -274,54 +362,64 @@ impl<'a> ModelCheck<'a> {
             exclusions: self.exclusions[holder.0].clone(),
         }];
         while let Some(object) = rest.pop() {
-            let Ancestry {
-                known: ancestry,
-                mut unknown,
-            } = self.packages.known_ancestry(&object.class);
-            // The root class declares no properties. No registry may have it: the core library comes with the engine.
-            unknown.retain(|class| Some(class) != self.packages.root_class.as_ref());
-            if unknown.is_empty() {
-                self.unknown_properties(&object, &ancestry);
-            }
-            for class in unknown {
-                self.unknown.entry(class).or_insert(object.location);
-            }
-            let values: HashMap<&str, &ModelValue> = (object.properties.iter())
-                .map(|(name, value)| (name.as_str(), value))
-                .collect();
-            // A class that declares a property again does not end the contracts of its ancestors. What
-            // several of them find is reported for the nearest.
-            let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
-            // A value that the model lacks comes from the nearest declaration.
-            let mut nearest: HashMap<&str, &Property> = HashMap::new();
-            for (declaring, definition) in &ancestry {
-                for property in &definition.properties {
-                    let name = property.name.value.as_str();
-                    let value = values.get(name).copied();
-                    let nearest = nearest.entry(name).or_insert(property);
-                    if value.is_none() && !nearest.is_null_if_absent() {
-                        continue;
-                    }
-                    let path = property_path(&object.path, name);
-                    let mut found = ContractCheck::default();
-                    found.property(
-                        self.model,
-                        holder,
-                        &path,
-                        property,
-                        value,
-                        &object.exclusions,
-                    );
-                    found.violations.retain(|violation| {
-                        let key = (violation.path.clone(), violation.problem.clone());
-                        reported.insert(key)
-                    });
-                    rest.extend(self.take(found, holder, declaring, object.location));
-                }
-            }
-            let definitions = ancestry.iter().map(|(_, definition)| *definition);
-            self.exclude(&object, &definitions.collect::<Vec<_>>());
+            self.properties(holder, &object, &mut rest);
         }
+    }
+
+    /// Checks the properties of an object. The objects that contracts describe in it are added to `rest`.
+    fn properties(
+        &mut self,
+        holder: ObjectId,
+        object: &CheckedObject<'a>,
+        rest: &mut Vec<CheckedObject<'a>>,
+    ) {
+        let Ancestry {
+            known: ancestry,
+            mut unknown,
+        } = self.packages.known_ancestry(&object.class);
+        // The root class declares no properties. No registry may have it: the core library comes with the engine.
+        unknown.retain(|class| Some(class) != self.packages.root_class.as_ref());
+        if unknown.is_empty() {
+            self.unknown_properties(object, &ancestry);
+        }
+        for class in unknown {
+            self.unknown.entry(class).or_insert(object.location);
+        }
+        let values: HashMap<&str, &ModelValue> = (object.properties.iter())
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
+        // A class that declares a property again does not end the contracts of its ancestors. What
+        // several of them find is reported for the nearest.
+        let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
+        // A value that the model lacks comes from the nearest declaration.
+        let mut nearest: HashMap<&str, &Property> = HashMap::new();
+        for (declaring, definition) in &ancestry {
+            for property in &definition.properties {
+                let name = property.name.value.as_str();
+                let value = values.get(name).copied();
+                let nearest = nearest.entry(name).or_insert(property);
+                if value.is_none() && !nearest.is_null_if_absent() {
+                    continue;
+                }
+                let path = property_path(&object.path, name);
+                let mut found = ContractCheck::default();
+                found.property(
+                    self.model,
+                    holder,
+                    &path,
+                    property,
+                    value,
+                    &object.exclusions,
+                );
+                found.violations.retain(|violation| {
+                    let key = (violation.path.clone(), violation.problem.clone());
+                    reported.insert(key)
+                });
+                rest.extend(self.take(found, holder, declaring, object.location));
+            }
+        }
+        let definitions = ancestry.iter().map(|(_, definition)| *definition);
+        self.exclude(object, &definitions.collect::<Vec<_>>());
     }
 
     /// Notes what is not checked in the objects that an object holds.
@@ -387,10 +485,10 @@ impl<'a> ModelCheck<'a> {
                 continue;
             }
             let message = format!(
-                "the contract of `{}` of the object {} names the class `{class}`, which no package \
-                 that {} requires defines",
+                "the contract of `{}`{} names the class `{class}`, which no package that {} requires \
+                 defines",
                 object.path,
-                self.model.shown(holder),
+                self.of_object(holder),
                 declaring.release.0
             );
             let finding = Diagnostic::error(Code::ModelContract, message);
@@ -400,8 +498,7 @@ impl<'a> ModelCheck<'a> {
         described
     }
 
-    /// The finding on an object that is not of the class that a contract names, by name: whether the versions fit is for
-    /// the solver. An object is also of the classes that its own class inherits.
+    /// The finding on an object that is not of the class that a contract names. An object is also of the classes that its own class inherits.
     fn wrong_class(
         &self,
         constrained: &ConstrainedObject<'_>,
@@ -411,19 +508,42 @@ impl<'a> ModelCheck<'a> {
         let class = self.classes[constrained.object.0].as_ref()?;
         let root = self.packages.root_class.as_ref();
         let ancestry = self.packages.known_ancestry(class);
-        let is_one = ancestry.known.iter().any(|(at, _)| at.class == *expected);
+        let mut known = ancestry.known.iter();
+        let found = known.find(|(at, _)| at.class == *expected);
         let is_unknown = ancestry.unknown.iter().any(|class| Some(class) != root);
-        if is_one || is_unknown || Some(expected) == root {
-            return None;
-        }
-        let message = format!(
-            "`{}` of the object {} must be an object of class `{expected}`, and `{}` is none",
-            Escaped::shortened(&constrained.path),
-            self.model.shown(holder),
-            class.class
-        );
+        let spec = constrained.constraint.spec.as_ref();
+        let wrong_version = match found {
+            Some((at, _)) => {
+                let spec = spec.filter(|_| self.checks_versions);
+                let spec = spec.filter(|spec| !spec.matches(&at.release.1))?;
+                Some((spec, &at.release))
+            }
+            None if is_unknown || Some(expected) == root => return None,
+            None => None,
+        };
+        let path = Escaped::shortened(&constrained.path);
+        let problem = ValueProblem::NotObject(expected.clone());
+        let of_object = self.of_object(holder);
+        let message = match wrong_version {
+            Some((spec, (package, version))) => format!(
+                "`{path}`{of_object} {problem} in the versions `{spec}`, and it is of {package} {version}"
+            ),
+            None if self.value_of == Some(holder) => format!("`{path}` {problem}"),
+            None => format!(
+                "`{path}`{of_object} {problem}, and `{}` is none",
+                class.class
+            ),
+        };
         let location = self.model.object(constrained.object).location.clone();
         Some(Diagnostic::error(Code::ModelContract, message).at(location))
+    }
+
+    /// The words that name an object after a property; none for a value that is none of a property.
+    fn of_object(&self, holder: ObjectId) -> String {
+        if self.value_of == Some(holder) {
+            return String::new();
+        }
+        format!(" of the object {}", self.model.shown(holder))
     }
 
     /// Warns that an object is not checked, because the release of another one, which it may be itself, is unknown.
@@ -460,9 +580,10 @@ impl<'a> ModelCheck<'a> {
         let path = Escaped::shortened(&violation.path);
         let shown = self.model.shown(holder);
         let message = match violation.problem {
-            ValueProblem::Absent => {
+            ValueProblem::Absent if self.value_of != Some(holder) => {
                 format!("the object {shown} has no `{path}`, which `{class}` requires")
             }
+            ref problem if self.value_of == Some(holder) => format!("`{path}` {problem}"),
             ref problem => {
                 format!("`{path}` of the object {shown} {problem}, as `{class}` requires")
             }

@@ -1,270 +1,161 @@
 //! Whether the values of arguments satisfy the contracts of a function.
+//!
+//! The rules are those of the values in a model ([`check_value`]): an argument is read as if it was written in the called
+//! object. Only text is different: a script gets it as it is, nothing converts it, so that integers and truth values
+//! have one form.
 
-use pkgres_checks::BoundPackages;
+use pkgres_checks::{BoundPackages, CheckedValue, check_value};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ClassConstraint, ClassName, Contract, MapKey, ObjectId, ObjectModel, Rule, ValueProblem,
-    is_whole_number, property_path,
+    ClassName, Contract, Limits, Literal, ModelObject, ObjectId, ObjectModel, Rule, is_whole_number,
 };
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::kinds::Release;
 use crate::objects::release_of;
 
-/// A value inside an argument, and what is wrong with it.
-type Violation = (String, ValueProblem);
-
 /// Checks values against contracts as they mean it in a release.
 pub(super) struct ArgumentContracts<'call> {
-    pub(super) packages: &'call BoundPackages,
+    packages: &'call BoundPackages,
     /// The release that declares the arguments.
-    pub(super) release: Release,
-    /// The model with the objects that arguments can be.
-    pub(super) model: Option<&'call ObjectModel>,
+    release: Release,
+    /// The model with the objects that arguments can be, and the called object.
+    model: ObjectModel,
+    holder: ObjectId,
 }
 
-impl ArgumentContracts<'_> {
-    /// The error of a value that does not satisfy its contract. The value is text, or a list or a mapping as JSON.
-    pub(super) fn problem(&self, name: &str, contract: &Contract, text: &str) -> Option<String> {
+impl<'call> ArgumentContracts<'call> {
+    /// The contracts of arguments that a release declares, for a call on an object of a model, or else of a class.
+    pub(super) fn new(
+        packages: &'call BoundPackages,
+        release: Release,
+        class: &ClassName,
+        object: Option<(&ObjectModel, ObjectId)>,
+    ) -> Self {
+        let (model, holder) = if let Some((model, object)) = object {
+            (model.clone(), object)
+        } else {
+            let text = json!({"?": {"type": class.as_str()}}).to_string();
+            let model = ObjectModel::read("object", text.as_bytes(), &Limits::default());
+            let (model, _) = model
+                .into_result()
+                .expect("an object of a class is a model");
+            (model, ObjectId(0))
+        };
+        Self {
+            packages,
+            release,
+            model,
+            holder,
+        }
+    }
+
+    /// What is wrong with a value. It is text, or a list or a mapping as JSON.
+    pub(super) fn problems(&self, name: &str, contract: &Contract, text: &str) -> Vec<String> {
         let name = Escaped::shortened(name).to_string();
-        let json = || serde_json::from_str::<Value>(text).ok();
-        let parsed = match contract {
-            Contract::Rules(rules) => return self.text_problem(&name, rules, text),
-            Contract::List { .. } => match json().filter(Value::is_array) {
-                Some(list) => list,
-                None => {
-                    return Some(format!(
-                        "`{name}` must be a list in JSON, such as [\"a\", \"b\"]"
-                    ));
-                }
-            },
-            Contract::Map(_) => match json().filter(Value::is_object) {
-                Some(mapping) => mapping,
-                None => {
-                    return Some(format!(
-                        "`{name}` must be a mapping in JSON, such as {{\"a\": 1}}"
-                    ));
-                }
-            },
+        let is_json = |is: fn(&Value) -> bool| {
+            let parsed = serde_json::from_str::<Value>(text);
+            parsed.is_ok_and(|value| is(&value))
         };
-        let violation = self.contract(&self.release, contract, Some(&parsed), &name);
-        violation.map(|(path, problem)| format!("`{path}` {problem}"))
-    }
-
-    /// Checks a scalar, unless it names an object; returns what is wrong with it.
-    fn text_problem(&self, name: &str, rules: &[Rule], text: &str) -> Option<String> {
-        rules.iter().find_map(|rule| match rule {
-            Rule::Int if !is_whole_number(text) => {
-                Some(format!("`{name}` must be an integer"))
-            }
-            Rule::Bool if !matches!(text, "true" | "false") => {
-                Some(format!("`{name}` must be true or false"))
-            }
-            Rule::Class(constraint) | Rule::Template(constraint) => {
-                let value = match serde_json::from_str(text) {
-                    Ok(Value::Object(mapping)) => Value::Object(mapping),
-                    _ => Value::String(text.to_owned()),
-                };
-                let is_described = matches!(rule, Rule::Template(_)) && value.is_object();
-                if is_described {
-                    return None;
-                }
-                let (path, problem) = self.object(&self.release, constraint, &value, name)?;
-                if value.is_object() {
-                    return Some(format!("`{path}` {problem}"));
-                }
-                Some(format!(
-                    "`{name}` must be the id of an object of the class `{}` in the model, or a mapping in JSON",
-                    constraint.class
-                ))
-            }
-            _ => None,
-        })
-    }
-
-    /// The first violation in a value. `None` is a value that is absent. Recursion is bounded by the depth of the contract and
-    /// that of the JSON, which have limits.
-    fn contract(
-        &self,
-        release: &Release,
-        contract: &Contract,
-        value: Option<&Value>,
-        path: &str,
-    ) -> Option<Violation> {
-        let violated = |problem| Some((path.to_owned(), problem));
         match contract {
-            Contract::Rules(rules) => rules
-                .iter()
-                .find_map(|rule| self.rule(release, rule, value, path)),
-            Contract::List {
-                items,
-                minimum,
-                maximum,
-            } => {
-                let values = match value {
-                    None | Some(Value::Null) => &[],
-                    Some(Value::Array(values)) => values.as_slice(),
-                    // A single value means a list of one.
-                    Some(single) => std::slice::from_ref(single),
-                };
-                let count = values.len() as u64;
-                if count < *minimum {
-                    return violated(ValueProblem::TooFewItems(*minimum));
+            Contract::Rules(rules) => {
+                if is_json(Value::is_object) && class_of(rules).is_some() {
+                    return self.json_problems(&name, contract, text);
                 }
-                if let Some(maximum) = maximum.filter(|maximum| count > *maximum) {
-                    return violated(ValueProblem::TooManyItems(maximum));
-                }
-                values.iter().enumerate().find_map(|(at, value)| {
-                    let item = items.get(at).or(items.last())?;
-                    self.contract(release, item, Some(value), &format!("{path}[{at}]"))
-                })
+                self.text_problems(&name, contract, rules, text)
             }
-            Contract::Map(keys) => {
-                let none = Map::new();
-                let entries = match value {
-                    None | Some(Value::Null) => &none,
-                    Some(Value::Object(entries)) => entries,
-                    Some(_) => return violated(ValueProblem::NotMapping),
-                };
-                let is_named = |name: &str| {
-                    let mut keys = keys.iter();
-                    keys.any(|(key, _)| matches!(key, MapKey::Named(it) if it == name))
-                };
-                keys.iter().find_map(|(key, contract)| match key {
-                    MapKey::Named(name) => self.contract(
-                        release,
-                        contract,
-                        entries.get(name),
-                        &property_path(path, name),
-                    ),
-                    MapKey::Matching(_) => {
-                        let mut others = entries.iter().filter(|(name, _)| !is_named(name));
-                        others.find_map(|(name, value)| {
-                            self.contract(
-                                release,
-                                contract,
-                                Some(value),
-                                &property_path(path, name),
-                            )
-                        })
-                    }
-                })
+            Contract::List { .. } if !is_json(Value::is_array) => {
+                vec![format!(
+                    "`{name}` must be a list in JSON, such as [\"a\", \"b\"]"
+                )]
             }
+            Contract::Map(_) if !is_json(Value::is_object) => {
+                vec![format!(
+                    "`{name}` must be a mapping in JSON, such as {{\"a\": 1}}"
+                )]
+            }
+            Contract::List { .. } | Contract::Map(_) => self.json_problems(&name, contract, text),
         }
     }
 
-    fn rule(
+    /// Checks text that is no list and no mapping.
+    fn text_problems(
         &self,
-        release: &Release,
-        rule: &Rule,
-        value: Option<&Value>,
-        path: &str,
-    ) -> Option<Violation> {
-        let is_structure = matches!(value, Some(Value::Array(_) | Value::Object(_)));
-        let problem = match (rule, value) {
-            (Rule::NotNull, None) => ValueProblem::Absent,
-            (Rule::NotNull, Some(Value::Null)) => ValueProblem::Null,
-            (_, None | Some(Value::Null)) | (Rule::Template(_), Some(Value::Object(_))) => {
-                return None;
-            }
-            (Rule::String, _) if is_structure => ValueProblem::NotText,
-            (Rule::Bool, _) if is_structure => ValueProblem::NotBool,
-            (Rule::Int, Some(value)) if !is_whole(value) => ValueProblem::NotInt,
-            (Rule::Class(constraint) | Rule::Template(constraint), Some(value)) => {
-                return self.object(release, constraint, value, path);
-            }
-            _ => return None,
-        };
-        Some((path.to_owned(), problem))
-    }
-
-    /// Checks an object, given as an id in the model or as a mapping of properties; returns what is wrong with it.
-    fn object(
-        &self,
-        release: &Release,
-        constraint: &ClassConstraint,
-        value: &Value,
-        path: &str,
-    ) -> Option<Violation> {
-        let expected = &constraint.class;
-        let lineage = self.packages.lineage(release, expected);
-        let described = self.packages.lineage(release, constraint.described());
-        let defining = described.first().filter(|(release, _)| {
-            let spec = constraint.spec_of_described();
-            spec.is_none_or(|spec| spec.matches(&release.1))
-        });
-        let fits = match value {
-            Value::String(id) => self.is_object(id, constraint, lineage.is_empty()),
-            Value::Object(entries) => match written_class(entries) {
-                Some(class) => {
-                    let lineage = self.packages.lineage(release, &class);
-                    lineage.is_empty() || lineage.iter().any(|(_, class)| class == expected)
+        name: &str,
+        contract: &Contract,
+        rules: &[Rule],
+        text: &str,
+    ) -> Vec<String> {
+        let mut value = Value::String(text.to_owned());
+        for rule in rules {
+            match rule {
+                Rule::Int if !is_whole_number(text) => {
+                    return vec![format!("`{name}` must be an integer")];
                 }
-                None => true,
-            },
-            _ => false,
-        };
-        if !fits {
-            return Some((path.to_owned(), ValueProblem::NotObject(expected.clone())));
-        }
-        let (Value::Object(entries), Some((defining, class))) = (value, defining) else {
-            return None;
-        };
-        let (release, class) = match written_class(entries) {
-            Some(written) => (release, written),
-            None => (defining, class.clone()),
-        };
-        let declared = self.packages.properties_of(release, &class).properties;
-        declared.into_iter().find_map(|(name, property)| {
-            let value = entries.get(name);
-            if value.is_none() && !property.is_null_if_absent() {
-                return None;
+                Rule::Bool if !matches!(text, "true" | "false") => {
+                    return vec![format!("`{name}` must be true or false")];
+                }
+                Rule::Bool | Rule::Equal(Literal::Bool(_)) if matches!(text, "true" | "false") => {
+                    value = Value::Bool(text == "true");
+                }
+                Rule::Equal(Literal::Number(_)) => {
+                    value = serde_json::from_str(text)
+                        .ok()
+                        .filter(Value::is_number)
+                        .unwrap_or(value);
+                }
+                _ => {}
             }
-            self.contract(
-                release,
-                &property.contract.value,
-                value,
-                &property_path(path, name),
-            )
-        })
+        }
+        let problems = self.json_problems(name, contract, &value.to_string());
+        match class_of(rules) {
+            Some((class, takes_id)) if !problems.is_empty() => vec![if takes_id {
+                format!(
+                    "`{name}` must be the id of an object of the class `{class}` in the model, or a mapping in JSON"
+                )
+            } else {
+                format!("`{name}` must be a mapping in JSON, for an object of the class `{class}`")
+            }],
+            _ => problems,
+        }
     }
 
-    /// Whether an object of the model with this id is of a class, as far as the class is known.
-    fn is_object(&self, id: &str, constraint: &ClassConstraint, is_unknown: bool) -> bool {
-        let Some(model) = self.model else {
-            return false;
+    fn json_problems(&self, name: &str, contract: &Contract, text: &str) -> Vec<String> {
+        let read = self
+            .model
+            .read_value(self.holder, name, text, &Limits::default());
+        let (model, value) = match read.into_result() {
+            Ok((read, _)) => read,
+            Err(findings) => {
+                let messages = findings.into_iter().map(|finding| finding.message);
+                return messages
+                    .map(|message| format!("`{name}`: {message}"))
+                    .collect();
+            }
         };
-        let mut numbers = (0..model.objects().len()).map(ObjectId);
-        let Some(object) = numbers.find(|it| model.object(*it).id.as_deref() == Some(id)) else {
-            return false;
+        let checked = CheckedValue {
+            contract,
+            release: &self.release,
+            model: &model,
+            holder: self.holder,
+            name,
+            value: &value,
         };
-        if is_unknown {
-            return true;
-        }
-        let described = model.object(object);
-        let Ok(Some(release)) = release_of(self.packages, described) else {
-            return false;
-        };
-        let spec = constraint.spec.as_ref();
-        let lineage = self.packages.lineage(release, &described.class);
-        lineage.iter().any(|(release, class)| {
-            *class == constraint.class && spec.is_none_or(|spec| spec.matches(&release.1))
-        })
+        let release_of = |object: &ModelObject| release_of(self.packages, object).ok()?.cloned();
+        let first = self.model.objects().len();
+        let findings = check_value(checked, first, self.packages, release_of);
+        findings
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
     }
 }
 
-/// The class that an object names itself.
-fn written_class(entries: &Map<String, Value>) -> Option<ClassName> {
-    let class = entries.get("?")?.get("type")?.as_str()?;
-    ClassName::parse(class).ok()
-}
-
-/// Whether a value is an integer, or the text of one.
-fn is_whole(value: &Value) -> bool {
-    match value {
-        Value::Bool(_) => true,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number.fract() == 0.0),
-        Value::String(text) => is_whole_number(text.trim()),
-        _ => false,
-    }
+/// The class that a contract names, and whether an object of the model can be the value, not only one that is described.
+fn class_of(rules: &[Rule]) -> Option<(&ClassName, bool)> {
+    rules.iter().find_map(|rule| match rule {
+        Rule::Class(constraint) => Some((&constraint.class, true)),
+        Rule::Template(constraint) => Some((&constraint.class, false)),
+        _ => None,
+    })
 }

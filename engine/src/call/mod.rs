@@ -98,26 +98,22 @@ impl<'call> FunctionCall<'call> {
             warnings: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
         };
-        let model = object.map(|(model, _)| model);
-        if let Some(model) = model {
-            let findings = model_findings(packages, model);
-            if findings.iter().any(Diagnostic::is_error) {
-                return Err(findings);
-            }
-            call.warnings = findings;
-        }
-        let contracts = ArgumentContracts {
-            packages,
-            release: match &call.method {
-                Some(declared) => declared.release.clone(),
-                None => release.clone(),
-            },
-            model,
+        let mut findings =
+            object.map_or_else(Vec::new, |(model, _)| model_findings(packages, model));
+        let declaring = match &call.method {
+            Some(declared) => declared.release.clone(),
+            None => release.clone(),
         };
+        let contracts = ArgumentContracts::new(packages, declaring, class, object);
         for (name, value) in values {
-            call.set(name, value, &contracts)
-                .map_err(|error| vec![error])?;
+            if let Err(errors) = call.set(name, value, &contracts) {
+                findings.extend(errors);
+            }
         }
+        if findings.iter().any(Diagnostic::is_error) {
+            return Err(findings);
+        }
+        call.warnings = findings;
         Ok(call)
     }
 
@@ -165,10 +161,10 @@ impl<'call> FunctionCall<'call> {
         name: &str,
         value: &str,
         contracts: &ArgumentContracts<'_>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Vec<Diagnostic>> {
         let function = Escaped::shortened(self.called.function).to_string();
         let shown = Escaped::shortened(name).to_string();
-        let error = |message: String| Err(Diagnostic::error(Code::Call, message));
+        let error = |message: String| Err(vec![Diagnostic::error(Code::Call, message)]);
         if self.values.contains_key(name) {
             return error(format!("the argument `{shown}` has two values"));
         }
@@ -189,11 +185,11 @@ impl<'call> FunctionCall<'call> {
             let message = format!("`{function}` has no argument `{shown}`");
             let finding = Diagnostic::error(Code::Call, message);
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-            return Err(match similar {
+            return Err(vec![match similar {
                 Some(similar) => finding.hint(did_you_mean(similar)),
                 None if names.is_empty() => finding,
                 None => finding.hint(format!("its arguments are {}", names.join(", "))),
-            });
+            }]);
         }
         if !is_variable(name) {
             return error(format!(
@@ -203,9 +199,13 @@ impl<'call> FunctionCall<'call> {
         if value.contains('\0') {
             return error(format!("the value of `{shown}` has a null byte"));
         }
-        let problem = found.and_then(|it| contracts.problem(name, &it.contract.value, value));
-        if let Some(problem) = problem {
-            return error(problem);
+        let problems = found.map(|it| contracts.problems(name, &it.contract.value, value));
+        let problems = problems.into_iter().flatten();
+        let errors: Vec<_> = problems
+            .map(|problem| Diagnostic::error(Code::Call, problem))
+            .collect();
+        if !errors.is_empty() {
+            return Err(errors);
         }
         self.values.insert(name.to_owned(), value.to_owned());
         Ok(())

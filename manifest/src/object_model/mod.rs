@@ -177,6 +177,19 @@ impl ObjectModel {
         read::read(name, bytes, limits)
     }
 
+    /// Reads a value in JSON as if it was written in an object of this model. Returns the model with the objects in the
+    /// value, which follow the others, and the value. Texts that are ids of objects are references.
+    #[cfg(feature = "packages")]
+    pub fn read_value(
+        &self,
+        holder: ObjectId,
+        name: &str,
+        text: &str,
+        limits: &Limits,
+    ) -> Parsed<(Self, ModelValue)> {
+        read::read_value(self, holder, name, text, limits)
+    }
+
     /// The objects in the order of the document. An object comes before the objects nested in it.
     pub fn objects(&self) -> &[ModelObject] {
         &self.objects

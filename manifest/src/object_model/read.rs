@@ -64,6 +64,65 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
     Parsed::new(Some(model), diagnostics)
 }
 
+/// Reads a value in JSON that belongs to an object of a model.
+pub(super) fn read_value(
+    model: &ObjectModel,
+    holder: ObjectId,
+    name: &str,
+    text: &str,
+    limits: &Limits,
+) -> Parsed<(ObjectModel, ModelValue)> {
+    let source = match decode(
+        name,
+        text.as_bytes(),
+        "bytes in a value",
+        limits.model_bytes,
+    ) {
+        Ok(source) => source,
+        Err(error) => return Parsed::failed(error),
+    };
+    let (root, diagnostics) = match parse_json(&source, Syntax::of_model(limits)).into_result() {
+        Ok(read) => read,
+        Err(errors) => return Parsed::new(None, errors),
+    };
+    let mut reader = ModelReader {
+        source: &source,
+        objects: model.objects.clone(),
+        ids: HashMap::new(),
+        by_header: HashMap::new(),
+        diagnostics,
+    };
+    let mut value = reader.value(&root, Some(holder));
+    let mut ids: HashMap<String, ValueKind> = HashMap::new();
+    for (number, object) in model.objects.iter().enumerate() {
+        let reference = ValueKind::Reference(ObjectId(number));
+        ids.extend(object.id.clone().map(|id| (id, reference)));
+    }
+    let written: Vec<(String, Option<ObjectId>)> = (reader.ids.iter())
+        .map(|(id, written)| (id.clone(), written.object))
+        .collect();
+    for (id, object) in written {
+        if ids.contains_key(&id) {
+            let shown = Escaped::shortened(&id);
+            let message = format!("an object of the model has the id `{shown}`, too");
+            reader.error(message, root.span);
+        }
+        let reference = object.map_or(ValueKind::UntypedReference, ValueKind::Reference);
+        ids.insert(id, reference);
+    }
+    link(&mut value, &ids);
+    for object in &mut reader.objects[model.objects.len()..] {
+        for (_, value) in &mut object.properties {
+            link(value, &ids);
+        }
+    }
+    let extended = ObjectModel {
+        objects: reader.objects,
+        ..model.clone()
+    };
+    Parsed::new(Some((extended, value)), reader.diagnostics)
+}
+
 /// The document as a tree, and whether it is JSON. A text that begins like JSON can still be YAML.
 fn document(
     source: &Arc<SourceText>,

@@ -50,8 +50,6 @@ pub enum ValueProblem {
     Null,
     /// The value is not text.
     NotText,
-    /// The value is neither true nor false.
-    NotBool,
     /// The value is not this scalar.
     NotEqual(Literal),
     /// The key of the value is not an integer.
@@ -84,7 +82,6 @@ impl fmt::Display for ValueProblem {
             Self::Absent => formatter.write_str("must be there"),
             Self::Null => formatter.write_str("must not be null"),
             Self::NotText => formatter.write_str("must be text"),
-            Self::NotBool => formatter.write_str("must be true or false"),
             Self::NotEqual(value) => write!(formatter, "must be {value}"),
             Self::KeyNotInt => formatter.write_str("must have an integer as its key"),
             Self::NoObject => formatter.write_str("must be an object"),
@@ -177,16 +174,36 @@ impl<'a> ContractCheck<'a> {
         if IGNORED_IN_MODEL.contains(&property.usage.value.as_str()) {
             return;
         }
-        let exclusions = exclusions.of(&property.name.value);
+        if value.is_some() || property.is_null_if_absent() {
+            let exclusions = exclusions.of(&property.name.value);
+            self.value(
+                model,
+                holder,
+                path,
+                &property.contract.value,
+                value,
+                &exclusions,
+            );
+        }
+    }
+
+    /// Checks a value, such as that of an argument, against a contract. Arguments are as for [`property`](Self::property),
+    /// but `exclusions` are those of the value.
+    pub fn value(
+        &mut self,
+        model: &ObjectModel,
+        holder: ObjectId,
+        path: &str,
+        contract: &'a Contract,
+        value: Option<&'a ModelValue>,
+        exclusions: &Exclusions,
+    ) {
         let mut visit = Visit {
             model,
             holder,
             found: self,
         };
-        match value {
-            None if !property.is_null_if_absent() => {}
-            value => visit.contract(&property.contract.value, value, path, &exclusions),
-        }
+        visit.contract(contract, value, path, exclusions);
     }
 }
 

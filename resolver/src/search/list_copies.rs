@@ -11,7 +11,6 @@
 use crate::index::{NONE, to_u32};
 
 use super::assignment::{Assignment, Var};
-use super::clauses::ClauseDatabase;
 
 /// Lists are copied when as many literals were visited by their links as there are, times this.
 const VISITS_PER_COPY: u64 = 4;
@@ -86,6 +85,34 @@ impl ListCopies {
         &self.literals[list.from as usize..list.until as usize]
     }
 
+    /// Copies all lists, if many literals were visited by their links. `heads` are the first literals of the lists of
+    /// single values.
+    pub(super) fn update(&mut self, assignment: &Assignment, heads: &[u32]) {
+        if self.linked_visits < VISITS_PER_COPY * u64::from(assignment.literal_count()) {
+            return;
+        }
+        self.linked_visits = 0;
+        self.literals.clear();
+        self.shared.clear();
+        self.single_values.clear();
+        self.single_values.resize(heads.len(), ListCopy::NONE);
+        for variable in &assignment.vars {
+            if !variable.is_narrow() {
+                self.shared.push([ListCopy::NONE; 2]);
+                continue;
+            }
+            let lists = [variable.owner_watches, variable.target_watches];
+            let lists = lists.map(|list| self.copy(assignment, list.first));
+            self.shared.push(lists);
+            if variable.single_value_watches != NONE {
+                for value in 0..=variable.values {
+                    let head = (variable.single_value_watches + value) as usize;
+                    self.single_values[head] = self.copy(assignment, heads[head]);
+                }
+            }
+        }
+    }
+
     /// Copies a list, given its first literal.
     fn copy(&mut self, assignment: &Assignment, first: u32) -> ListCopy {
         let from = self.literals.len();
@@ -103,44 +130,11 @@ impl ListCopies {
     }
 }
 
-impl ClauseDatabase {
-    /// Copies all lists, if many literals were visited by their links.
-    pub(super) fn copy_lists(&mut self, assignment: &Assignment) {
-        let copies = &mut self.copies;
-        if copies.linked_visits < VISITS_PER_COPY * u64::from(assignment.literal_count()) {
-            return;
-        }
-        copies.linked_visits = 0;
-        copies.literals.clear();
-        copies.shared.clear();
-        copies.single_values.clear();
-        copies
-            .single_values
-            .resize(self.heads.len(), ListCopy::NONE);
-        for variable in &assignment.vars {
-            if !variable.is_narrow() {
-                copies.shared.push([ListCopy::NONE; 2]);
-                continue;
-            }
-            let lists = [variable.owner_watches, variable.target_watches];
-            let lists = lists.map(|list| copies.copy(assignment, list.first));
-            copies.shared.push(lists);
-            if variable.single_value_watches != NONE {
-                for value in 0..=variable.values {
-                    let head = variable.single_value_watches + value;
-                    let list = copies.copy(assignment, self.heads[head as usize]);
-                    copies.single_values[head as usize] = list;
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::problem::Variable;
-    use crate::search::clauses::Origin;
+    use crate::search::clauses::{ClauseDatabase, Origin};
     use crate::search::watch_lists::MAX_SHARED_SINGLE_VALUES;
     use crate::universe::PackageId;
 
@@ -173,7 +167,7 @@ mod tests {
         fn copy(&mut self) {
             let often = VISITS_PER_COPY * u64::from(self.assignment.literal_count());
             self.clauses.copies.count_linked_visits(often);
-            self.clauses.copy_lists(&self.assignment);
+            (self.clauses.copies).update(&self.assignment, &self.clauses.heads);
         }
 
         fn linked(&self, mut at: u32, until: u32) -> Vec<u32> {
@@ -214,7 +208,7 @@ mod tests {
             lists.add(word);
         }
         assert_eq!(lists.owned(), (vec![4, 2, 0], 0));
-        lists.clauses.copy_lists(&lists.assignment);
+        (lists.clauses.copies).update(&lists.assignment, &lists.clauses.heads);
         assert_eq!(lists.owned().1, 0, "nothing was visited");
         lists.copy();
         assert_eq!(lists.owned(), (vec![4, 2, 0], 3));

@@ -304,7 +304,8 @@ impl Search {
     ) -> Result<Option<Origin>, Interrupt> {
         budget.take_looks(std::mem::take(&mut self.clauses.looks));
         budget.take()?;
-        self.clauses.copy_lists(&self.assignment);
+        let clauses = &mut self.clauses;
+        clauses.copies.update(&self.assignment, &clauses.heads);
         self.conflicts += 1;
         let mut undone = Vec::new();
         let by_activity = self.by_activity;

@@ -14,11 +14,12 @@ use crate::context::Context;
 use crate::environment::variable;
 use crate::failure::{Failure, Result};
 use crate::help::whole_grammar;
-use crate::invocation::{Invocation, is_explicit};
+use crate::invocation::Invocation;
 use crate::output::Output;
-use crate::project_argument::ProjectArgument;
+use crate::project_argument::{ProjectArgument, is_explicit};
 use crate::project_lock::ProjectLocks;
 use crate::read_manifest::folder_of;
+use crate::root::project_above;
 use crate::settings::{Origin, Settings};
 use crate::usage_error::{failure_of, with_tip};
 
@@ -80,7 +81,7 @@ impl CommandLine {
             })?;
         }
         let (_, deepest) = deepest(&self.matches);
-        let above = ProjectArgument::above(deepest);
+        let above = ProjectArgument::above(deepest, project_above);
         let folders = match (&above, ProjectArgument::of(deepest)) {
             (Some((_, path)), _) => vec![folder_of(path)],
             (None, Some(argument)) => argument.folders(),

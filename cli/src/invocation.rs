@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches};
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::args::{argument_of, needs_arguments};
-use crate::project_argument::ProjectArgument;
+use crate::project_argument::{ProjectArgument, is_explicit};
 use crate::read_manifest::folder_of;
 use crate::settings::Settings;
 
@@ -34,12 +33,6 @@ const OPTIONS: [(&str, &str); 15] = [
 
 /// The switches about the projects of a command, by id.
 const FLAGS: [(&str, &str); 2] = [("workspace", "--workspace"), ("one_solve", "--one-solve")];
-
-/// Whether an argument is on the command line.
-pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
-    matches.try_contains_id(id).is_ok()
-        && matches.value_source(id) == Some(ValueSource::CommandLine)
-}
 
 /// The parts of the command line that a command about the same project repeats.
 #[derive(Debug, Default, Clone)]

@@ -6,11 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use pkgres_manifest::MANIFEST_FILE;
 
-use crate::invocation::is_explicit;
 use crate::read_manifest::folder_of;
-use crate::root::project_above;
 
 /// An argument that can name a project.
 #[derive(Debug, Clone, Copy)]
@@ -79,9 +78,12 @@ impl ProjectArgument {
         })
     }
 
-    /// The argument of a command in a folder below a project that names none: the id, and the value that names this
-    /// project.
-    pub(crate) fn above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
+    /// The argument of a command in a folder below a project that names none: the id, and the value that names the
+    /// project. `project_above` finds its folder.
+    pub(crate) fn above(
+        matches: &ArgMatches,
+        project_above: impl FnOnce() -> Option<PathBuf>,
+    ) -> Option<(&'static str, PathBuf)> {
         let is_set = |id| is_explicit(matches, id);
         let naming = ["member", "members", "workspace", "manifest_path"];
         if naming.into_iter().any(is_set) {
@@ -113,6 +115,12 @@ impl ProjectArgument {
             Vec::new()
         }
     }
+}
+
+/// Whether an argument is on the command line.
+pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
+    matches.try_contains_id(id).is_ok()
+        && matches.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// The paths that an argument has as its values.

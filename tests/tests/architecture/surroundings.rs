@@ -76,6 +76,11 @@ pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     ("engine", "target::ssh::process", "std::time::Instant::now"),
     (
         "engine",
+        "target::ssh::last_answer",
+        "std::time::Instant::now",
+    ),
+    (
+        "engine",
         "target::ssh::remote_command",
         "std::time::Instant::now",
     ),

@@ -314,10 +314,28 @@ impl RequirementEditor<'_> {
                 TextEdit::insert(self.flow_end(last), format!(", {added}"))
             }
             Some(last) => {
-                let lines = self.in_lines(self.indentation(last)?, package, spec);
-                self.insert_lines_after(last.end, &lines)
+                let indentation = self.indentation(last)?;
+                let lines = self.in_lines(indentation, package, spec);
+                self.insert_lines(self.end_with_comments(last, indentation), &lines)
             }
         })
+    }
+
+    /// The end of the lines of an entry, with the comment lines below it that belong to it: they are indented deeper
+    /// than its first line.
+    fn end_with_comments(&self, entry: &EntryPosition<'_>, indentation: &str) -> usize {
+        let depth = indentation.len() - indentation.trim_start_matches(' ').len();
+        let mut end = next_line(self.text, entry.end).0;
+        while end < self.text.len() {
+            let (next, _) = next_line(self.text, end);
+            let line = &self.text[end..next];
+            let comment = line.trim_start_matches(' ');
+            if !comment.starts_with('#') || line.len() - comment.len() <= depth {
+                break;
+            }
+            end = next;
+        }
+        end
     }
 
     /// The end of a requirement with the brace that closes it.

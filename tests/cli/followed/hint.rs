@@ -5,6 +5,7 @@ const TAKE_VALUES: [&str; 9] = [
     "--core-library",
     "--exclude-newer",
     "--max-steps",
+    "--name",
     "--object",
     "--output",
     "--prerelease",

@@ -257,3 +257,34 @@ proptest! {
         prop_assert_eq!(after.matches("\r\n").count(), if is_crlf && !is_flow { line_feeds } else { 0 });
     }
 }
+
+#[test]
+fn comments_that_are_indented_deeper_stay_with_the_last_entry() {
+    check(
+        "requirements.yml",
+        "collections:\n  - name: acme.db\n    version: '<2'\n    # until the migration\n    # of May\n  # not sorted\n# theirs\n",
+        &[(
+            "acme.web",
+            Some("1.0.0"),
+            "collections:\n  - name: acme.db\n    version: '<2'\n    # until the migration\n    # of May\n  - name: acme.web\n    version: \"1.0.0\"\n  # not sorted\n# theirs\n",
+        )],
+    );
+    check(
+        "requirements.yml",
+        "collections:\n- acme.db\n  # why",
+        &[(
+            "acme.web",
+            Some("1.0.0"),
+            "collections:\n- acme.db\n  # why\n- name: acme.web\n  version: \"1.0.0\"\n",
+        )],
+    );
+    check(
+        "galaxy.yml",
+        "namespace: acme\nname: app\nversion: 1.0.0\ndependencies:\n  acme.db: '*'\n    # why\ntags: []\n",
+        &[(
+            "acme.web",
+            Some("1.0.0"),
+            "namespace: acme\nname: app\nversion: 1.0.0\ndependencies:\n  acme.db: '*'\n    # why\n  acme.web: \"1.0.0\"\ntags: []\n",
+        )],
+    );
+}

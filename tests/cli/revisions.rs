@@ -271,6 +271,12 @@ fn all_lockfiles_of_two_revisions_are_compared_at_the_root_of_a_repository() {
         stderr.contains("neither `none` nor `none` has a lockfile in this folder or below"),
         "{stderr}"
     );
+    let empty = folder.join("empty");
+    std::fs::create_dir(&empty).expect("a temporary folder can be written");
+    let (code, stdout, stderr) = diff(&empty, &["second"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+    let message = "neither `second` nor the working tree has a lockfile in this folder or below";
+    assert!(stderr.contains(message), "{stderr}");
     // Below the folder of the project, it is still that project.
     let classes = folder.join("app/Classes");
     std::fs::create_dir(&classes).expect("a temporary folder can be written");

@@ -121,10 +121,18 @@ fn projects_below(args: &DiffArgs, above: Option<&Path>) -> Result<Vec<PathBuf>>
     }
     if args.after.is_none() {
         projects.extend(locked_folders()?);
-    } else if projects.is_empty() {
-        let [before, after] = [revisions[0], revisions[1]].map(Escaped::shortened);
-        let message =
-            format!("neither `{before}` nor `{after}` has a lockfile in this folder or below");
+    }
+    if projects.is_empty() {
+        let before = Escaped::shortened(revisions[0]);
+        let message = match revisions.get(1) {
+            Some(after) => {
+                let after = Escaped::shortened(after);
+                format!("neither `{before}` nor `{after}` has a lockfile in this folder or below")
+            }
+            None => format!(
+                "neither `{before}` nor the working tree has a lockfile in this folder or below"
+            ),
+        };
         return Err(Diagnostic::error(Code::Usage, message)
             .hint("run in the folder of a project, or name files: `REVISION:PATH`")
             .into());

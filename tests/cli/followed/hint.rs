@@ -1,7 +1,7 @@
 //! The hints in the output of a command, and the commands in them.
 
 /// The options with a value in hints and in the commands that print them.
-const TAKE_VALUES: [&str; 9] = [
+const TAKE_VALUES: [&str; 10] = [
     "--core-library",
     "--exclude-newer",
     "--max-steps",

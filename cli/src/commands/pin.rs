@@ -45,8 +45,10 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let registries = context.registries.for_root(folder)?;
+    // Objects have classes of class packages.
+    let class_packages = options.of_ecosystem(CLASS_PACKAGES.id());
     let input = PinInput {
-        registries: context.registries.open(&registries, options)?,
+        registries: (context.registries).open(&registries, &class_packages)?,
         provided: context.registries.provided(options)?,
         locked: preferences(lock.as_ref(), &model),
         fallback: match (args.fallback, args.allow_older) {

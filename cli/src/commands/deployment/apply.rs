@@ -13,7 +13,7 @@ use serde_json::json;
 use super::change_counts::Changes;
 use super::conformance::conforming;
 use super::early_end::{EarlyEnd, Unvalidated};
-use super::machines::{Machine, MachineResult, Machines};
+use super::machines::{Machine, MachineResult, MachineState, Machines};
 use super::metrics::MetricsFile;
 use super::observer::{FinalValidation, Mode, Observer, Validity, Watch, locked};
 use super::prepared::{Prepared, open_target, validations_of};
@@ -186,7 +186,7 @@ impl MachineRun<'_> {
         let (name, early) = (self.name(), EarlyEnd::of(self.interrupts));
         let reason = early.message(&name, "the first change");
         report_unchanged(early.status(), &reason, &name, output);
-        MachineResult::nothing(early.exit(), early.status())
+        MachineResult::nothing(early.exit(), early.state())
     }
 
     /// Starts to write metrics, if they are wanted: a run that ends before its first change has some, too.
@@ -223,7 +223,7 @@ impl MachineRun<'_> {
             let failed = counted(invalid, "validation");
             let reason = format!("{name} fails {failed}: nothing else was changed");
             report_unchanged("invalid", &reason, &name, output);
-            let result = MachineResult::nothing(Exit::Invalid, "invalid");
+            let result = MachineResult::nothing(Exit::Invalid, MachineState::Invalid);
             return Ok(ControlFlow::Break(result));
         }
         Ok(ControlFlow::Continue(invalid))

@@ -2,6 +2,7 @@
 
 use pkgres_manifest::diagnostic::Diagnostic;
 
+use super::machines::MachineState;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -31,6 +32,13 @@ impl EarlyEnd {
             Self::OutOfTime => {
                 format!("The run on {target} ended before {undone}, because its time was up")
             }
+        }
+    }
+
+    pub(super) fn state(self) -> MachineState {
+        match self {
+            Self::Interrupted => MachineState::Interrupted,
+            Self::OutOfTime => MachineState::OutOfTime,
         }
     }
 

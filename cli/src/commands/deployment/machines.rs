@@ -45,16 +45,65 @@ pub(super) struct Machines {
 /// What came of a machine.
 pub(super) struct MachineResult {
     pub(super) exit: Exit,
-    /// What the table says about it.
-    pub(super) state: String,
+    pub(super) state: MachineState,
     /// The numbers of the table: in order, changed or to change, failed, not looked at.
     pub(super) counts: [usize; 4],
+}
+
+/// The state of a machine after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MachineState {
+    InOrder,
+    Pending,
+    Failed,
+    Invalid,
+    Interrupted,
+    OutOfTime,
+    NotBegun,
+    NotConforming,
+}
+
+impl MachineState {
+    /// That of a machine whose run ended before it had a report.
+    fn of_early_end(exit: Exit) -> Self {
+        match exit {
+            Exit::Interrupted => Self::Interrupted,
+            Exit::Invalid => Self::Invalid,
+            _ => Self::Failed,
+        }
+    }
+
+    /// The name in JSON.
+    fn id(self) -> &'static str {
+        match self {
+            Self::InOrder => "in_order",
+            Self::Pending => "pending",
+            Self::Failed => "failed",
+            Self::Invalid => "invalid",
+            Self::Interrupted => "interrupted",
+            Self::OutOfTime => "out_of_time",
+            Self::NotBegun => "not_begun",
+            Self::NotConforming => "not_conforming",
+        }
+    }
+
+    /// The words in the table.
+    fn text(self) -> &'static str {
+        match self {
+            Self::InOrder => "up to date",
+            Self::Pending => "to change",
+            Self::OutOfTime => "out of time",
+            Self::NotBegun => "not begun",
+            Self::NotConforming => "not conforming",
+            Self::Failed | Self::Invalid | Self::Interrupted => self.id(),
+        }
+    }
 }
 
 impl MachineResult {
     /// The result for a machine on which a class contradicts an interface.
     pub(super) fn not_conforming() -> Self {
-        Self::nothing(Exit::Failed, "not conforming")
+        Self::nothing(Exit::Failed, MachineState::NotConforming)
     }
 
     fn is_good(&self) -> bool {
@@ -62,10 +111,10 @@ impl MachineResult {
     }
 
     /// The result for a machine that could not be looked at.
-    pub(super) fn nothing(exit: Exit, state: &str) -> Self {
+    pub(super) fn nothing(exit: Exit, state: MachineState) -> Self {
         Self {
             exit,
-            state: state.to_owned(),
+            state,
             counts: [0; 4],
         }
     }
@@ -134,7 +183,7 @@ impl Machines {
         let results = self.each(output, stops, |at, machine, output| {
             let result = work(at, machine, output).unwrap_or_else(|failure| {
                 report_failure(&failure, output);
-                MachineResult::nothing(failure.exit, state_of(failure.exit))
+                MachineResult::nothing(failure.exit, MachineState::of_early_end(failure.exit))
             });
             if !result.is_good() {
                 has_failed.store(true, Ordering::Relaxed);
@@ -148,7 +197,9 @@ impl Machines {
         };
         let results: Vec<MachineResult> = results
             .into_iter()
-            .map(|result| result.unwrap_or_else(|| MachineResult::nothing(left, "not begun")))
+            .map(|result| {
+                result.unwrap_or_else(|| MachineResult::nothing(left, MachineState::NotBegun))
+            })
             .collect();
         if output.is_json() {
             output.data(&format!("{}\n", self.document(&results)));
@@ -227,7 +278,7 @@ impl Machines {
         let heading = heading.map(str::to_owned);
         let mut rows = Vec::with_capacity(results.len());
         for (machine, result) in self.all.iter().zip(results) {
-            let mut row = vec![machine.name.clone(), result.state.clone()];
+            let mut row = vec![machine.name.clone(), result.state.text().to_owned()];
             row.extend(result.counts.map(|count| count.to_string()));
             rows.push(row);
         }
@@ -240,7 +291,7 @@ impl Machines {
             json!({
                 "machine": machine.name,
                 "target": machine.location.to_string(),
-                "state": result.state,
+                "state": result.state.id(),
                 "exit_code": result.exit as u8,
                 "in_order": in_order,
                 "changes": changes,
@@ -292,15 +343,6 @@ fn first_repeated<N: Ord, L: Ord>(
         }
     }
     None
-}
-
-/// The state of a machine whose run ended before it had a report.
-fn state_of(exit: Exit) -> &'static str {
-    match exit {
-        Exit::Interrupted => "interrupted",
-        Exit::Invalid => "invalid",
-        _ => "failed",
-    }
 }
 
 /// The machines of an inventory, which is a file, or a program that prints one.

@@ -4,7 +4,7 @@ use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 use serde_json::json;
 
 use super::conformance::conforming;
-use super::machines::{Machine, MachineResult, Machines};
+use super::machines::{Machine, MachineResult, MachineState, Machines};
 use super::plan_diff::{Trial, open_overlay};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
@@ -89,7 +89,10 @@ fn plan_machine(
     let is_trusted = machine.location.is_remote() && !target.enforces_read_only();
     let mut ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
-        return Ok(MachineResult::nothing(Exit::Interrupted, "interrupted"));
+        return Ok(MachineResult::nothing(
+            Exit::Interrupted,
+            MachineState::Interrupted,
+        ));
     }
     if let Some(trial) = &trial {
         trial.mark_failures(&mut ending);

@@ -8,7 +8,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
 use super::change_counts::Changes;
-use super::machines::MachineResult;
+use super::machines::{MachineResult, MachineState};
 use super::prepared::Prepared;
 use super::validations::ValidationOutcome;
 use crate::exit::Exit;
@@ -138,16 +138,16 @@ impl<'run> Report<'run> {
     /// The line of the table of all machines.
     pub(super) fn result(&self, exit: Exit, changed: usize) -> MachineResult {
         let state = match exit {
-            Exit::Interrupted => "interrupted",
-            Exit::Invalid => "invalid",
-            Exit::Done | Exit::Pending if self.is_pending() => "to change",
-            Exit::Done | Exit::Pending => "up to date",
-            _ => "failed",
+            Exit::Interrupted => MachineState::Interrupted,
+            Exit::Invalid => MachineState::Invalid,
+            Exit::Done | Exit::Pending if self.is_pending() => MachineState::Pending,
+            Exit::Done | Exit::Pending => MachineState::InOrder,
+            _ => MachineState::Failed,
         };
         let pending = self.pending();
         MachineResult {
             exit,
-            state: state.to_owned(),
+            state,
             counts: [
                 self.in_order(),
                 changed + pending,

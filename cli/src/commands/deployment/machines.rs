@@ -383,7 +383,7 @@ fn read_inventory(path: &Path, args: &DeploymentArgs, limits: &Limits) -> Result
     machines.collect()
 }
 
-/// What a program prints.
+/// What a program prints. Of what is too long, one byte more than the limit.
 fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
     let shown = program.to_string_lossy().into_owned();
     let failed = |reason: String| Failure::usage(format!("the inventory {shown} {reason}"));
@@ -398,6 +398,12 @@ fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
     if let Some(stdout) = child.stdout.take() {
         let read = stdout.take(limit.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| failed(format!("cannot be read: {error}")))?;
+    }
+    if bytes.len() as u64 > limit {
+        // What is too long is an error of the inventory. The program may go on for ever.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Ok(bytes);
     }
     let status = child
         .wait()
@@ -438,6 +444,12 @@ mod tests {
         let machines = (0..count).map(|at| (Counted(at, &cell), Counted(at, &cell)));
         assert_eq!(first_repeated(machines), None);
         cell.get()
+    }
+
+    #[test]
+    fn a_program_that_prints_too_much_is_ended() {
+        let printed = printed_by(Path::new("/usr/bin/yes"), 10);
+        assert!(printed.is_ok_and(|bytes| bytes.len() == 11));
     }
 
     #[test]

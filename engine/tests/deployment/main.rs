@@ -290,7 +290,7 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, and no text for a shell; hint: write it as in `[systemctl, reload, web]`",
             "Web/r.yaml:1:84: error[PK0105]: the property `command` is missing",
             "Web/r.yaml:1:95: error[PK0105]: the property `target` is missing",
-            "Web/r.yaml:1:118: error[PK0105]: `number` must be an integer, not `x`",
+            "Web/r.yaml:1:118: error[PK0105]: `number` must be an integer of at least 0, not `x`",
         ],
     );
     check(
@@ -579,7 +579,7 @@ fn mistakes_that_need_no_machine_are_found_without_one() {
     );
     check(
         "user: web, number: -1",
-        "`number` must be an integer, not `-1`",
+        "`number` must be an integer of at least 0, not `-1`",
     );
     check(
         "user: web, number: 4294967295",

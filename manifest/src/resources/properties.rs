@@ -295,7 +295,7 @@ impl Properties {
         let number = text.parse().ok().filter(|_| is_number);
         number.map(Some).ok_or_else(|| {
             let text = Escaped::shortened(&text);
-            let message = format!("`{key}` must be an integer, not `{text}`");
+            let message = format!("`{key}` must be an integer of at least 0, not `{text}`");
             self.invalid(key, message)
         })
     }

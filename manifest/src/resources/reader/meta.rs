@@ -120,13 +120,13 @@ impl ResourcesReader<'_> {
         meta
     }
 
-    /// An integer that is at least `least`; `meaning` completes "an integer …".
+    /// An integer that is at least `least`; `meaning` completes "a whole number …".
     fn number(&mut self, entry: &Entry, least: i64, meaning: &str) -> Option<i64> {
         let text = entry.value.as_scalar().map(|scalar| scalar.text.as_str());
         let number = text.and_then(|text| text.parse().ok());
         let number = number.filter(|number| (least..=MAX_NUMBER).contains(number));
         if number.is_none() {
-            let message = format!("`{}` must be an integer {meaning}", entry.key.text);
+            let message = format!("`{}` must be a whole number {meaning}", entry.key.text);
             self.nodes.error(message, entry.value.span);
         }
         number

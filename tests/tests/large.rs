@@ -254,7 +254,8 @@ fn an_update_with_many_alternatives_exhausts_the_budget() {
     let Step::GaveUp { steps } = update_with_ways_around(30) else {
         panic!("there are too many ways");
     };
-    assert_eq!(steps, 100_000);
+    // A conflict counts all looks since the one before at once.
+    assert!((100_000..101_000).contains(&steps), "{steps}");
 }
 
 /// `A` 2 requires `B`, and every version of `B` contradicts the root. A thousand other packages would be
@@ -366,7 +367,7 @@ fn chains_to_different_releases(inherits: bool) -> (IndexRecord, Vec<IndexRecord
 /// The options of both engines with a small budget. What the other engine learned counts more, as its crate looks at it
 /// more often.
 fn with_few_steps() -> impl Iterator<Item = SolveOptions> {
-    let engines = [(Engine::Native, 2_000), (Engine::Pubgrub, 60_000)].into_iter();
+    let engines = [(Engine::Native, 2_000), (Engine::Pubgrub, 120_000)].into_iter();
     engines.map(|(engine, max_steps)| {
         let mut options = SolveOptions::default();
         options.max_steps = max_steps;
@@ -434,7 +435,7 @@ fn cycles_of_classes_are_excluded_within_the_budget() {
     for seed in [5, 15, 48, 49, 73] {
         let (root, records) = entangled(seed);
         let mut options = SolveOptions::default();
-        options.max_steps = 80_000;
+        options.max_steps = 160_000;
         let answer = run(root, records, options);
         assert!(matches!(answer, Step::Conflict(_)), "{seed}: {answer:?}");
     }

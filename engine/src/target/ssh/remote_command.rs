@@ -128,7 +128,7 @@ impl Running<'_> {
     fn wait(self) -> Result<bool, TargetError> {
         let start = Instant::now();
         let mut pause = PAUSES.0;
-        let mut sent = None;
+        let (mut sent, mut asked) = (None, None);
         loop {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return Ok(sent.is_some());
@@ -148,7 +148,7 @@ impl Running<'_> {
                 });
             }
             let signal = self.command.cancellation.signal();
-            if signal.is_some() && signal != sent {
+            if signal.is_some() && signal != sent && self.can_be_reached(&mut asked) {
                 sent = signal;
                 let is_kill = signal == Some(rustix::process::Signal::KILL);
                 self.signal(if is_kill { "KILL" } else { "INT" });
@@ -156,6 +156,12 @@ impl Running<'_> {
             thread::sleep(pause);
             pause = (pause * 2).min(PAUSES.1);
         }
+    }
+
+    /// Whether the process group is known, or was waited for long enough: a command that has just been started says it
+    /// at once, and without it, it would go on.
+    fn can_be_reached(&self, asked: &mut Option<Instant>) -> bool {
+        self.group.get().is_some() || asked.get_or_insert_with(Instant::now).elapsed() > LAST
     }
 
     fn signal(&self, name: &str) {

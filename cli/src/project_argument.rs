@@ -16,14 +16,14 @@ use crate::read_manifest::folder_of;
 struct Declared {
     id: &'static str,
     /// The default, if the current folder is below a project.
-    default: Default,
+    default: DefaultPath,
     /// Whether its value names the project for other commands as well.
     is_project: bool,
 }
 
 /// The default of an argument in a folder below a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Default {
+enum DefaultPath {
     /// The same as everywhere.
     Unchanged,
     /// The folder of the project.
@@ -34,21 +34,21 @@ enum Default {
 
 /// The arguments that can name a project. The first one that has a value does.
 const ARGUMENTS: [Declared; 8] = [
-    argument("manifest_path", Default::Unchanged),
-    argument("manifest", Default::Manifest),
-    argument("subject", Default::Manifest),
-    argument("folder", Default::Unchanged),
-    argument("package", Default::Folder),
-    argument("paths", Default::Folder),
-    argument("new", Default::Folder),
+    argument("manifest_path", DefaultPath::Unchanged),
+    argument("manifest", DefaultPath::Manifest),
+    argument("subject", DefaultPath::Manifest),
+    argument("folder", DefaultPath::Unchanged),
+    argument("package", DefaultPath::Folder),
+    argument("paths", DefaultPath::Folder),
+    argument("new", DefaultPath::Folder),
     // A model is in the folder of a project.
     Declared {
         is_project: false,
-        ..argument("model", Default::Unchanged)
+        ..argument("model", DefaultPath::Unchanged)
     },
 ];
 
-const fn argument(id: &'static str, default: Default) -> Declared {
+const fn argument(id: &'static str, default: DefaultPath) -> Declared {
     Declared {
         id,
         default,
@@ -92,12 +92,12 @@ impl ProjectArgument {
         let has_default = |id| matches!(matches.try_get_raw(id), Ok(Some(_))) && !is_set(id);
         // The package of some commands is a name, and has no default.
         let declared = (ARGUMENTS.into_iter())
-            .filter(|declared| declared.default != Default::Unchanged)
+            .filter(|declared| declared.default != DefaultPath::Unchanged)
             .find(|declared| has_default(declared.id))?;
         let folder = project_above()?;
         let path = match declared.default {
-            Default::Manifest => folder.join(MANIFEST_FILE),
-            Default::Folder | Default::Unchanged => folder,
+            DefaultPath::Manifest => folder.join(MANIFEST_FILE),
+            DefaultPath::Folder | DefaultPath::Unchanged => folder,
         };
         Some((declared.id, path))
     }

@@ -9,7 +9,7 @@ use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, PackageName
 use pkgres_registry_client::{
     Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
 };
-use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
+use pkgres_resolver::{ClassRules, Conflict, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
 use crate::certificate::Certified;
@@ -97,13 +97,11 @@ impl SolveTask {
             provided.iter_mut().for_each(strict_uses);
         }
         let request = Request {
-            roots: Vec::new(),
             core: context.core().cloned(),
             provided,
-            locked: Locked::default(),
             overrides: context.registries.overriding_specs(ecosystem)?,
             options: context.solve_options.clone(),
-            update: None,
+            ..Request::of_roots(Vec::new())
         };
         let locations = configured.iter().map(|registry| &registry.location);
         let searched = locations.map(shown_location).collect();

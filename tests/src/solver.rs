@@ -1,6 +1,5 @@
 //! The solver's answer to a universe, in the types of the reference.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, Package, PackageName};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Locked, Outcome, PrereleasePolicy, Repairs, Request,
-    Resolution, Resolver, Root, SolveOptions, Step, Supply, Update, find_repairs,
+    Resolution, Resolver, SolveOptions, Step, Supply, Update, find_repairs,
 };
 
 use crate::drive::{NoPackages, Packages, Records, attached, drive, source};
@@ -319,13 +318,10 @@ pub fn request(universe: &Universe) -> Request {
     };
     options.single_version = universe.single_version;
     Request {
-        roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),
-        provided: Vec::new(),
         locked,
-        overrides: BTreeMap::new(),
         options,
-        update: None,
+        ..Request::new(universe.root.clone())
     }
 }
 

@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::{
     CompiledIndex, LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectRequirement, Owner,
-    Request, Resolution, Resolver, Root, SolveOptions, Staleness, Step, Supply,
+    Request, Resolution, Resolver, Root, Staleness, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::drive::{Packages, advance, attached, source};
@@ -43,15 +43,9 @@ fn model(text: &str) -> Root {
 }
 
 fn request(root: Root) -> Request {
-    Request {
-        roots: vec![root],
-        core: None,
-        provided: Vec::new(),
-        locked: Locked::default(),
-        overrides: BTreeMap::new(),
-        options: SolveOptions::default(),
-        update: None,
-    }
+    let mut request = Request::of_roots(vec![root]);
+    request.core = None;
+    request
 }
 
 /// The packages of a test, with the classes of all their releases.

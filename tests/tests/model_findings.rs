@@ -1,6 +1,5 @@
 //! Models without versions that fit together: what is wrong beside the conflicts is found as well.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_objects};
@@ -11,9 +10,7 @@ use pkgres_registry_client::{
     Answer, MemoryRegistry, ModelVersions, RegistrySet, solve, versions_in_conflict,
     versions_without_contracts,
 };
-use pkgres_resolver::{
-    ContractScope, Locked, ModelRoot, ObjectRequirement, Request, Root, SolveOptions,
-};
+use pkgres_resolver::{ContractScope, ModelRoot, ObjectRequirement, Request, Root};
 use pkgres_tests::build::{package, spec};
 
 /// Packages with one class each: name, version, requirements, parent and properties.
@@ -71,15 +68,8 @@ fn found(model: &str) -> (Vec<String>, Vec<String>) {
     let options = ReadOptions::with_core(None);
     let model = ObjectModel::read("model.yaml", model.as_bytes(), &Limits::default());
     let model = Arc::new(model.into_result().expect("the model is right").0);
-    let request = Request {
-        roots: Vec::new(),
-        core: None,
-        provided: Vec::new(),
-        locked: Locked::default(),
-        overrides: BTreeMap::new(),
-        options: SolveOptions::default(),
-        update: None,
-    };
+    let mut request = Request::of_roots(Vec::new());
+    request.core = None;
     let requirements = model.objects().iter().map(|object| {
         let spec = match &object.version {
             VersionPin::Exact(version) => spec(&format!("={version}")),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pkgres_manifest::{IndexRecord, PackageName, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{
-    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
+    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, SolveOptions, Step,
 };
 use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::reference::{Rules, is_valid};
@@ -51,13 +51,10 @@ fn solve(
     options.prerelease = prerelease;
     options.single_version = true;
     let mut resolver = Resolver::new(Request {
-        roots: vec![Root::Package(Box::new(root.clone()))],
         core: None,
-        provided: Vec::new(),
         locked,
         options,
-        overrides: BTreeMap::new(),
-        update: None,
+        ..Request::new(root.clone())
     });
     let mut packages = Records::new(records.values().flatten().cloned());
     match drive(&mut resolver, &mut packages) {

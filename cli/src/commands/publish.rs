@@ -1,6 +1,5 @@
 //! `pkgres publish`
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use pkgres_manifest::{
 };
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError, titled_at};
-use pkgres_resolver::{Locked, Request, Root};
+use pkgres_resolver::Request;
 use serde_json::json;
 
 use crate::args::PublishArgs;
@@ -302,13 +301,10 @@ fn check_step(
 fn request_of(package: &Package, context: &Context) -> Result<Request> {
     let record = package.index_record();
     Ok(Request {
-        roots: vec![Root::Package(Box::new(record))],
         core: context.core().cloned(),
         provided: context.registries.provided(&context.read_options)?,
-        locked: Locked::default(),
-        overrides: BTreeMap::new(),
         options: context.solve_options.clone(),
-        update: None,
+        ..Request::new(record)
     })
 }
 

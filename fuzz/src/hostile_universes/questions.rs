@@ -84,33 +84,48 @@ pub(super) fn cycle(length: usize, is_twisted: bool) -> (IndexRecord, Vec<IndexR
     (root([name(0)]), records)
 }
 
+/// Releases of packages, each with the requirements that a function chooses by chance, and a root that requires all. The
+/// function is given the number of the package.
+fn by_chance(
+    packages: usize,
+    versions: usize,
+    mut requiring: impl FnMut(&mut Random, usize, IndexRecord) -> IndexRecord,
+) -> (IndexRecord, Vec<IndexRecord>) {
+    let mut random = Random::new(1);
+    let mut records = Vec::new();
+    for package in 0..packages {
+        for version in 1..=versions {
+            let record = of(&numbered(package), version);
+            records.push(requiring(&mut random, package, record));
+        }
+    }
+    (root((0..packages).map(numbered)), records)
+}
+
+fn numbered(package: usize) -> String {
+    format!("h.P{package}")
+}
+
 pub(super) fn all_require_all(
     packages: usize,
     versions: usize,
     excluded: usize,
 ) -> (IndexRecord, Vec<IndexRecord>) {
-    let name = |number: usize| format!("h.P{number}");
-    let mut random = Random::new(1);
-    let mut records = Vec::new();
-    for package in 0..packages {
-        for version in 1..=versions {
-            let mut record = of(&name(package), version);
-            for other in (0..packages).filter(|other| *other != package) {
-                // Each pair is met twice.
-                let left_out = (1..=versions).filter(|_| random.below(200) < excluded);
-                let left_out: Vec<String> =
-                    left_out.map(|version| format!("!={version}.0.0")).collect();
-                let spec = if left_out.is_empty() {
-                    "*".to_owned()
-                } else {
-                    left_out.join(",")
-                };
-                record = record.requires(&name(other), &spec);
-            }
-            records.push(record);
-        }
-    }
-    (root((0..packages).map(name)), records)
+    by_chance(packages, versions, |random, package, record| {
+        let others = (0..packages).filter(|other| *other != package);
+        others.fold(record, |record, other| {
+            // Each pair is met twice.
+            let left_out = (1..=versions).filter(|_| random.below(200) < excluded);
+            let left_out: Vec<String> =
+                left_out.map(|version| format!("!={version}.0.0")).collect();
+            let spec = if left_out.is_empty() {
+                "*".to_owned()
+            } else {
+                left_out.join(",")
+            };
+            record.requires(&numbered(other), &spec)
+        })
+    })
 }
 
 pub(super) fn some_require_some(
@@ -119,28 +134,19 @@ pub(super) fn some_require_some(
     required: usize,
     allowed: usize,
 ) -> (IndexRecord, Vec<IndexRecord>) {
-    let name = |number: usize| format!("h.P{number}");
-    let mut random = Random::new(1);
-    let mut records = Vec::new();
-    for package in 0..packages {
-        for version in 1..=versions {
-            let mut record = of(&name(package), version);
-            let mut others = BTreeSet::new();
-            while others.len() < required {
-                let other = random.below(packages);
-                if other != package {
-                    others.insert(other);
-                }
+    by_chance(packages, versions, |random, package, record| {
+        let mut others = BTreeSet::new();
+        while others.len() < required {
+            let other = random.below(packages);
+            if other != package {
+                others.insert(other);
             }
-            for other in others {
-                let from = 1 + random.below(versions - allowed + 1);
-                let spec = format!(">={from},<{}", from + allowed);
-                record = record.requires(&name(other), &spec);
-            }
-            records.push(record);
         }
-    }
-    (root((0..packages).map(name)), records)
+        others.into_iter().fold(record, |record, other| {
+            let from = 1 + random.below(versions - allowed + 1);
+            record.requires(&numbered(other), &format!(">={from},<{}", from + allowed))
+        })
+    })
 }
 
 pub(super) fn diamonds(levels: usize, versions: usize) -> (IndexRecord, Vec<IndexRecord>) {

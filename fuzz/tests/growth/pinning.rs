@@ -1,6 +1,5 @@
 //! Pinning a model: from its text to the pinned text, and the check of that.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
@@ -87,15 +86,9 @@ fn resolution(model: &Arc<ObjectModel>, contracts: ContractScope) -> Option<Box<
             return None;
         }
     };
-    let request = Request {
-        roots: vec![Root::Model(planned.root.with_contracts(contracts))],
-        core: None,
-        provided: Vec::new(),
-        locked: Locked::default(),
-        overrides: BTreeMap::new(),
-        options: SolveOptions::default(),
-        update: None,
-    };
+    let root = Root::Model(planned.root.with_contracts(contracts));
+    let mut request = Request::of_roots(vec![root]);
+    request.core = None;
     let mut resolver = Resolver::new(request);
     match drive(&mut resolver, &REGISTRIES, &ReadOptions::default()).expect("memory can be read") {
         Answer::Solved(resolution) => Some(resolution),

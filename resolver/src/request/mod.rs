@@ -44,8 +44,13 @@ pub struct Request {
 impl Request {
     /// A request with the default core library and without host releases and lock.
     pub fn new(root: IndexRecord) -> Self {
+        Self::of_roots(vec![Root::Package(Box::new(root))])
+    }
+
+    /// Likewise, for several roots or one of another kind.
+    pub fn of_roots(roots: Vec<Root>) -> Self {
         Self {
-            roots: vec![Root::Package(Box::new(root))],
+            roots,
             core: Some(PackageName::default_core_library()),
             provided: Vec::new(),
             locked: Locked::default(),

@@ -207,3 +207,53 @@ impl Drop for Session {
         end(&mut self.child);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// What a function of the shell prints, on this machine.
+    fn printed(function: &str, arguments: &[&str]) -> String {
+        let mut shell = Command::new("/bin/sh")
+            .args(["-c", &format!("nonce=abc\n{PROGRAM}")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let mut input = shell.stdin.take().expect("it has an input");
+        write!(input, "abc {function} {}\n", arguments.len()).expect("it reads");
+        for argument in arguments {
+            writeln!(input, "{argument}").expect("it reads");
+        }
+        drop(input);
+        let output = shell.wait_with_output().expect("it ends");
+        let text = String::from_utf8(output.stdout).expect("it is text");
+        let (_, answer) = text.split_once(".ok\n").expect("it says what it is");
+        answer.to_owned()
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods)]
+    fn the_holder_of_a_lock_is_looked_up_by_device_and_inode() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("locks");
+        let locks = "1: FLOCK  ADVISORY  WRITE 11 00:2a:1234 0 EOF\n\
+                     2: POSIX  ADVISORY  WRITE 12 fe:00:1234 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 13 fe:00:1234 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 14 fe:00:1234 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 0 fe:00:99 0 EOF\n";
+        std::fs::write(&path, locks).expect("it can be written");
+        let path = path.display().to_string();
+        for (place, expected) in [
+            ("00:2a:1234", "11"),
+            ("fe:00:1234", "13"),
+            ("fe:01:1234", ""),
+            ("fe:00:99", ""),
+        ] {
+            assert_eq!(printed("locked_by", &[place, &path]), expected, "{place}");
+        }
+    }
+}

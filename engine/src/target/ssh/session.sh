@@ -216,7 +216,7 @@ lock() {
     elif exec 9<"$1" && flock -n 9; then
         answer ok ""
     else
-        answer busy "$(holder "$1" 2>/dev/null)"
+        answer busy "$(holder 2>/dev/null)"
     fi
 }
 
@@ -226,15 +226,35 @@ unlock() {
     answer ok ""
 }
 
-# The process that has locked a folder.
+# The process that has locked the folder that is open as 9.
 holder() {
-    inode=$(stat -L -c %i -- "$1/.") || return
+    device=$(device_of_9) && inode=$(stat -L -c %i /proc/self/fd/9) || return
+    locked_by "$(printf '%02x:%02x' "${device%:*}" "${device#*:}"):$inode" /proc/locks
+}
+
+# The device of the file system of what is open as 9, `MAJOR:MINOR`. `stat` has another one for files of Btrfs.
+device_of_9() {
+    while read -r key value; do
+        if [ "$key" = mnt_id: ]; then mount=$value; fi
+    done </proc/self/fdinfo/9
+    while read -r number _ device _; do
+        if [ "$number" = "$mount" ]; then
+            printf %s "$device"
+            return
+        fi
+    done </proc/self/mountinfo
+    return 1
+}
+
+# The process that has a lock, according to a file such as `/proc/locks`: `locked_by MAJOR:MINOR:INODE FILE`. Files of
+# different devices have the same inodes.
+locked_by() {
     while read -r _ class _ _ process place _; do
-        if [ "$class" = FLOCK ] && [ "${place##*:}" = "$inode" ] && [ "$process" -gt 0 ]; then
+        if [ "$class" = FLOCK ] && [ "$place" = "$1" ] && [ "$process" -gt 0 ]; then
             printf %s "$process"
             return
         fi
-    done </proc/locks
+    done <"$2"
 }
 
 signal() {

@@ -125,6 +125,12 @@ fn cancelled_commands_and_requests_of_many_threads_fit_into_one_connection() {
     }
 }
 
+/// A script that creates a file, and ends once that is removed: nothing else ends a command whose connection is lost.
+fn running_while_it_exists(file: &Path) -> String {
+    let file = file.display();
+    format!(": > '{file}'; while [ -e '{file}' ]; do sleep 0.1; done")
+}
+
 #[test]
 fn a_lost_connection_is_an_error_and_made_again() {
     let Some(server) = SshServer::start() else {
@@ -134,7 +140,7 @@ fn a_lost_connection_is_an_error_and_made_again() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::thread::scope(|scope| {
         let started = folder.path().join("started");
-        let text = format!(": > {}; sleep 1000", started.display());
+        let text = running_while_it_exists(&started);
         let waiting = scope.spawn(move || machine.run(&script(&text)));
         while !started.exists() {
             std::thread::sleep(Duration::from_millis(10));
@@ -179,7 +185,7 @@ fn a_machine_that_stops_answering_is_given_up_once_the_run_is_killed() {
     let large = vec![b'x'; 8 << 20];
     std::thread::scope(|scope| {
         let started = folder.path().join("started");
-        let text = format!(": > {}; sleep 1000", started.display());
+        let text = running_while_it_exists(&started);
         let running = scope.spawn(move || target.run(&script(&text)));
         while !started.exists() {
             std::thread::yield_now();

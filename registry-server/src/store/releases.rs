@@ -356,3 +356,17 @@ pub(crate) fn has_artifact(transaction: &mut dyn Transaction, sha256: &str) -> R
     )?;
     Ok(found.is_some())
 }
+
+/// The digests of the artifacts of releases, sorted, behind one: at most `count`. The first page is behind the empty text.
+pub(crate) fn digests_after(
+    transaction: &mut dyn Transaction,
+    sha256: &str,
+    count: usize,
+) -> Result<Vec<String>> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let rows = transaction.query(
+        "SELECT DISTINCT sha256 FROM releases WHERE sha256 > $1 ORDER BY sha256 LIMIT $2",
+        &[sha256.into(), count.into()],
+    )?;
+    rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
+}

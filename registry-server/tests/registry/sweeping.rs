@@ -175,6 +175,40 @@ fn an_artifact_that_is_removed_during_a_publish_is_put_again() {
     assert_eq!(ended(&sweeping(&registry)), Ok(0));
 }
 
+/// The digests of releases are read in pages.
+#[test]
+fn artifacts_of_many_releases_stay() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let registry = place.open_with(at_once());
+    publish_plain(&registry, "a.Many", "1.0.0");
+    let digests: Vec<_> = (0..64_u8)
+        .map(|number| registry.put_artifact(vec![number]).expect("it is put"))
+        .collect();
+    let (orphan, kept) = digests.split_last().expect("there are some");
+    let add = |version: String, digest: &str| {
+        format!(
+            "INSERT INTO releases (package, version, record, sha256, size, published, token) \
+             VALUES ('a.Many', '{version}', '', '{digest}', 1, '', '');"
+        )
+    };
+    let mut statements = "BEGIN;".to_owned();
+    for (number, digest) in kept.iter().enumerate() {
+        statements += &add(format!("2.0.{number}"), &digest.to_string());
+    }
+    for number in 0..3000_u32 {
+        let digest = Digest::of(&number.to_be_bytes());
+        statements += &add(format!("3.0.{number}"), &digest.to_string());
+    }
+    place.execute(&(statements + "COMMIT;"));
+    assert_eq!(registry.sweep(), Ok(1));
+    assert_eq!(registry.artifact(orphan), Ok(None));
+    for digest in kept {
+        assert!(registry.artifact(digest).expect("an answer").is_some());
+    }
+    assert!(has_artifact(&registry, "a.Many"));
+}
+
 /// A process was killed between the two records of a removal.
 #[test]
 fn an_abandoned_removal_is_finished() {

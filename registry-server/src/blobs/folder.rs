@@ -50,10 +50,14 @@ impl Folder {
         write_mark(&self.mark_path(), registry)
     }
 
-    pub(super) fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<(), BlobError> {
+    /// Stores an artifact, unless there is one with these bytes. Returns whether there was none.
+    pub(super) fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<bool, BlobError> {
         let path = self.path(digest);
-        if self.length_of(&path)? == Some(bytes.len() as u64) {
-            return Ok(());
+        if self.length_of(&path)? == Some(bytes.len() as u64)
+            // A damaged file may have the right length. One that cannot be read is replaced as well.
+            && File::open(&path).is_ok_and(|file| has_bytes(file, bytes).unwrap_or(false))
+        {
+            return Ok(false);
         }
         // A folder that exists may be gone after a crash, unless it was synced. That waits for the disk
         // twice, so it is done once in a process.
@@ -67,7 +71,8 @@ impl Folder {
             make_folder(&RealFileSystem, folder)?;
             synced()[first] = true;
         }
-        Ok(write_file(&RealFileSystem, &path, bytes)?)
+        write_file(&RealFileSystem, &path, bytes)?;
+        Ok(true)
     }
 
     fn length_of(&self, path: &Path) -> Result<Option<u64>, BlobError> {
@@ -155,6 +160,19 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a file has these bytes, or more behind them.
+fn has_bytes(mut file: File, bytes: &[u8]) -> std::io::Result<bool> {
+    let mut buffer = vec![0; bytes.len().min(PIECE)];
+    for piece in bytes.chunks(PIECE) {
+        let read = &mut buffer[..piece.len()];
+        file.read_exact(read)?;
+        if read != piece {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The next `length` bytes of a file, piece by piece.

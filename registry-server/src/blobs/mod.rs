@@ -39,8 +39,16 @@ impl Blobs {
     /// Stores an artifact, unless there is one with the digest.
     pub(crate) fn put(&self, digest: &Digest, bytes: Bytes) -> Result<(), BlobError> {
         match self {
-            Self::Folder(folder) => folder.put(digest, &bytes),
+            Self::Folder(folder) => folder.put(digest, &bytes).map(|_| ()),
             Self::Object(object) => object.put(digest, bytes),
+        }
+    }
+
+    /// Stores an artifact again that is missing or damaged. Returns whether it was.
+    pub(crate) fn restore(&self, digest: &Digest, bytes: Bytes) -> Result<bool, BlobError> {
+        match self {
+            Self::Folder(folder) => folder.put(digest, &bytes),
+            Self::Object(object) => object.restore(digest, bytes),
         }
     }
 

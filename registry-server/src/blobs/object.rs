@@ -191,6 +191,37 @@ impl ObjectBlobs {
         }
     }
 
+    /// Stores an artifact, unless there is one with these bytes. Returns whether there was none.
+    pub(super) fn restore(&self, digest: &Digest, bytes: Bytes) -> Result<bool, BlobError> {
+        if self.has_bytes(digest, &bytes)? {
+            return Ok(false);
+        }
+        let path = self.path(digest);
+        let put = self.store.put(&path, bytes.into());
+        self.runtime.block_on(put).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Whether the artifact with a digest has these bytes, which are compared piece by piece.
+    fn has_bytes(&self, digest: &Digest, bytes: &[u8]) -> Result<bool, BlobError> {
+        let mut pieces = match self.read(digest, None)? {
+            None => return Ok(false),
+            Some(Content::Whole(found)) => return Ok(found == bytes),
+            Some(Content::Pieces(_, pieces)) => pieces,
+        };
+        let mut rest = bytes;
+        while let Some(piece) = self.runtime.block_on(pieces.next()) {
+            let piece = piece.map_err(|error| {
+                BlobError::failed(format!("{digest} could not be read as a whole"), error)
+            })?;
+            match rest.strip_prefix(&piece[..]) {
+                Some(left) => rest = left,
+                None => return Ok(false),
+            }
+        }
+        Ok(rest.is_empty())
+    }
+
     pub(super) fn get(
         &self,
         digest: &Digest,

@@ -181,16 +181,13 @@ impl RegistryBackend {
         Err(Problem::unavailable(cause))
     }
 
-    /// Stores the artifact of a release again if it was lost, such as by a restore of an older backup.
+    /// Stores the artifact of a release again if it was lost, such as by a restore of an older backup, or is damaged.
     fn restore_artifact(&self, digest: &Digest, archive: &Bytes) -> Result<(), Problem> {
-        let length = self.blobs.length(digest).map_err(Problem::unavailable)?;
-        if length == Some(archive.len() as u64) {
-            return Ok(());
+        let restored = self.blobs.restore(digest, archive.clone());
+        if restored.map_err(Problem::unavailable)? {
+            tracing::warn!(%digest, "an artifact was missing or damaged, and was stored again");
         }
-        tracing::warn!(%digest, "an artifact was missing, and is stored again");
-        self.blobs
-            .put(digest, archive.clone())
-            .map_err(Problem::unavailable)
+        Ok(())
     }
 
     /// Adds the release of an artifact that was put when `removal` was its last removal. Returns the

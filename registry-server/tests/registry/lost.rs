@@ -3,6 +3,8 @@
 // The test loses files.
 #![allow(clippy::disallowed_methods)]
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,7 +12,7 @@ use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{OpenError, Problem, Published, RegistryOptions, Service};
 use pkgres_tests::archives::archive;
-use pkgres_tests::services;
+use pkgres_tests::services::{self, ObjectStore};
 
 use crate::support::{Place, publish, publish_plain};
 
@@ -35,6 +37,67 @@ fn a_lost_artifact_is_stored_again_by_a_publish_of_the_same_bytes() {
     assert!(matches!(again, Ok(Published::Unchanged(_))), "{again:?}");
     assert_eq!(registry.artifact(&digest), Ok(Some(bytes.into())));
     assert_eq!(registry.serial(), 1);
+}
+
+#[test]
+fn a_damaged_artifact_is_replaced_by_a_publish_of_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let registry = place.open();
+    let bytes = archive("org.acme.Web", "1.0.0", &[]);
+    let digest = Digest::of(&bytes);
+    publish(&registry, "org.acme.Web", "1.0.0", bytes.clone()).expect("a release");
+    let name = digest.to_string();
+    let file = folder.path().join("data/blobs/sha256").join(&name[..2]);
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().expect("it is not empty") ^= 1;
+    for content in [&damaged[..], &bytes[1..], &[&bytes[..], b"more"].concat()] {
+        std::fs::write(file.join(&name), content).expect("an artifact");
+        let again = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
+        assert!(matches!(again, Ok(Published::Unchanged(_))), "{again:?}");
+        assert_eq!(registry.artifact(&digest), Ok(Some(bytes.clone().into())));
+    }
+}
+
+#[test]
+fn a_damaged_object_is_replaced_by_a_publish_of_the_same_bytes() {
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::bucket(folder.path(), objects.bucket("damaged"));
+    let registry = place.open();
+    let bytes = archive("org.acme.Web", "1.0.0", &[]);
+    let digest = Digest::of(&bytes);
+    publish(&registry, "org.acme.Web", "1.0.0", bytes.clone()).expect("a release");
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().expect("it is not empty") ^= 1;
+    for content in [&damaged[..], &bytes[1..], &[&bytes[..], b"more"].concat()] {
+        replace_object(&objects, &format!("damaged/sha256/{digest}"), content);
+        assert_eq!(
+            registry.artifact(&digest),
+            Ok(Some(content.to_vec().into()))
+        );
+        let again = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
+        assert!(matches!(again, Ok(Published::Unchanged(_))), "{again:?}");
+        assert_eq!(registry.artifact(&digest), Ok(Some(bytes.clone().into())));
+    }
+}
+
+/// Replaces an object behind the back of the registry.
+fn replace_object(objects: &ObjectStore, path: &str, content: &[u8]) {
+    let mut stream = TcpStream::connect(("127.0.0.1", objects.port())).expect("it listens");
+    let head = format!(
+        "PUT /pkgres/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nConnection: close\r\n\
+         Authorization: AWS4-HMAC-SHA256 Credential=key/20270101/us-east-1/s3/aws4_request, SignedHeaders=host, \
+         Signature=unchecked\r\n\r\n",
+        content.len()
+    );
+    let request = [head.as_bytes(), content].concat();
+    stream.write_all(&request).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 /// A page that a browser asks for.

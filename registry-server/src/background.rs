@@ -71,10 +71,7 @@ fn restarted(pause: Duration, work: impl Fn()) {
 /// Follows the changes of other nodes.
 fn follow(registry: &RegistryBackend, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
-        let followed = registry
-            .wait_for_change(FOLLOW_INTERVAL)
-            .and_then(|()| registry.refresh());
-        if let Err(problem) = followed {
+        if let Err(problem) = registry.follow(FOLLOW_INTERVAL) {
             tracing::error!(
                 problem = format!("{problem:#}"),
                 "other nodes cannot be followed; trying again"

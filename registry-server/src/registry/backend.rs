@@ -13,6 +13,7 @@ use pkgres_files::{
 use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
 use super::artifact_state::ArtifactState;
+use super::last_followed::LastFollowed;
 use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
 use super::{add_to_catalog, storage_identity};
@@ -39,6 +40,7 @@ pub struct RegistryBackend {
     pub(crate) options: RegistryOptions,
     pub(crate) environment: Environment,
     pub(super) artifacts: ArtifactState,
+    pub(super) last_followed: LastFollowed,
     /// A random UUID, which distinguishes this process from others with the same database.
     pub(super) process: String,
 }
@@ -112,6 +114,7 @@ impl RegistryBackend {
             node: Arc::new(node),
             options,
             artifacts: ArtifactState::default(),
+            last_followed: LastFollowed::default(),
             process: environment.uuid(),
             environment,
         })
@@ -144,6 +147,16 @@ impl RegistryBackend {
     /// Brings this node up to date with other nodes. Returns the serial that it then serves.
     pub fn refresh(&self) -> Result<u64, Problem> {
         Ok(self.node.refresh(0)?.serial)
+    }
+
+    /// Waits until another node may have changed something, but no longer than `timeout`, and brings this node up to date.
+    /// [`check`](Self::check) fails from the first call on if the last success was too long ago.
+    pub fn follow(&self, timeout: Duration) -> Result<(), Problem> {
+        self.last_followed.begin(self.seconds());
+        self.wait_for_change(timeout)?;
+        self.refresh()?;
+        self.last_followed.set(self.seconds());
+        Ok(())
     }
 
     /// Waits until another node may have changed something, but no longer than `timeout`.

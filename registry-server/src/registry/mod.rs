@@ -15,6 +15,7 @@ mod edit;
 mod export;
 mod extenders;
 mod implementers;
+mod last_followed;
 mod lineage;
 mod murano_repository;
 mod open_error;

@@ -13,13 +13,15 @@ use crate::store::{changes, releases};
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl RegistryBackend {
-    /// An error unless the database can be reached, and the artifacts are those of the registry.
+    /// An error unless the database can be reached, the artifacts are those of the registry, and this node has followed the
+    /// others lately, if it does.
     ///
     /// The artifacts are checked by their mark, at most every few seconds.
     pub fn check(&self) -> Result<(), Problem> {
         self.database
             .read(|transaction| changes::current_serial(transaction))?;
-        let now = self.environment.now().as_second();
+        let now = self.seconds();
+        self.last_followed.check(now)?;
         self.artifacts.checked(now, || self.check_artifacts())
     }
 

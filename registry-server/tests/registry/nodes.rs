@@ -1,14 +1,15 @@
 //! Several nodes on one database.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use pkgres_registry_server::{Background, OpenError, RegistryBackend};
+use pkgres_registry_server::{Background, OpenError, ProblemCode, RegistryBackend};
 use pkgres_tests::archives::archive;
 use pkgres_tests::services::Postgres;
 
-use crate::support::{Place, publish};
+use crate::support::{Place, code, publish};
 
 /// How many releases each of the eight writers publishes.
 const EACH: usize = 12;
@@ -85,6 +86,24 @@ pub(crate) fn follow_each_other(postgres: &Postgres) {
         wait_for(all + number);
     }
     following.join().expect("no panic");
+}
+
+/// A node that no longer sees the changes of others must not get requests, although it reaches everything.
+#[test]
+fn a_node_that_does_not_follow_the_others_is_not_ready() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let registry = place.open();
+    let after = |seconds: i64| {
+        place.seconds.fetch_add(seconds, Ordering::Relaxed);
+        registry.check().map_err(code)
+    };
+    assert_eq!(after(60), Ok(()), "it does not follow others yet");
+    registry.follow(Duration::ZERO).expect("a state");
+    assert_eq!(after(30), Ok(()));
+    assert_eq!(after(1), Err(ProblemCode::Unavailable));
+    registry.follow(Duration::ZERO).expect("a state");
+    assert_eq!(after(0), Ok(()));
 }
 
 /// Two nodes that start at once on a new database, each with a folder of its own for the archives: one of them would not

@@ -2,6 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
+#[cfg(unix)]
+use std::path::Component;
 use std::path::Path;
 
 use crate::error::FileError;
@@ -74,6 +76,66 @@ pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileEr
 /// As for [`read_file`], and if the path has a link.
 pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let path = folder.join(below);
+    let file = open_below(folder, below)?;
+    let (file, length) = plain(file, &path, limit)?;
+    read_rest(file, &path, length, limit)
+}
+
+/// Opens a file below a folder, and each folder on the way in the one before: a link that is put there meanwhile is not
+/// followed either.
+#[cfg(unix)]
+fn open_below(folder: &Path, below: &Path) -> Result<File, FileError> {
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+
+    let failed =
+        |path: &Path, errno| FileError::system("cannot read", path)(std::io::Error::from(errno));
+    // A folder can be entered without being readable.
+    #[cfg(target_os = "linux")]
+    let folder_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let folder_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let file_flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let mut path = folder.to_owned();
+    let root = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let opened = openat(CWD, root, folder_flags, Mode::empty());
+    let mut opened = opened.map_err(|errno| failed(&path, errno))?;
+    let mut parts = below.components().peekable();
+    while let Some(part) = parts.next() {
+        path.push(part);
+        if !matches!(part, Component::Normal(_)) {
+            return Err(FileError::rejected(
+                path,
+                "this path leads out of its folder",
+            ));
+        }
+        let flags = if parts.peek().is_some() {
+            folder_flags
+        } else {
+            file_flags
+        };
+        let name = part.as_os_str();
+        let inner = openat(&opened, name, flags | OFlags::NOFOLLOW, Mode::empty());
+        opened = inner.map_err(|errno| {
+            // The system would speak of too many levels of links, or of something that is no folder.
+            let entry = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
+            let kind = entry.map(|entry| FileType::from_raw_mode(entry.st_mode));
+            if kind == Ok(FileType::Symlink) {
+                is_link(&path)
+            } else {
+                failed(&path, errno)
+            }
+        })?;
+    }
+    Ok(opened.into())
+}
+
+/// Opens a file below a folder, if no part of the path is a link.
+#[cfg(not(unix))]
+fn open_below(folder: &Path, below: &Path) -> Result<File, FileError> {
     let between = below.ancestors().skip(1);
     for part in between.filter(|part| !part.as_os_str().is_empty()) {
         let part = folder.join(part);
@@ -81,7 +143,7 @@ pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8
             return Err(is_link(&part));
         }
     }
-    read_file(&path, limit, Follow::Nothing)
+    open_named(&folder.join(below), Follow::Nothing)
 }
 
 fn is_link(path: &Path) -> FileError {
@@ -94,7 +156,12 @@ pub(crate) fn open_plain(
     limit: u64,
     follow: Follow,
 ) -> Result<(File, u64), FileError> {
-    let file = open(path, follow).map_err(|error| {
+    plain(open_named(path, follow)?, path, limit)
+}
+
+/// Opens a file. The error names a link that is not followed.
+fn open_named(path: &Path, follow: Follow) -> Result<File, FileError> {
+    open(path, follow).map_err(|error| {
         let leads_on = follow == Follow::Nothing
             && std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
         if leads_on {
@@ -103,7 +170,11 @@ pub(crate) fn open_plain(
         } else {
             FileError::system("cannot read", path)(error)
         }
-    })?;
+    })
+}
+
+/// Returns an open file with its length, if it is a plain file of at most `limit` bytes.
+fn plain(file: File, path: &Path, limit: u64) -> Result<(File, u64), FileError> {
     let metadata = file
         .metadata()
         .map_err(FileError::system("cannot read", path))?;

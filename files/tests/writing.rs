@@ -466,12 +466,44 @@ fn nothing_on_the_way_to_a_file_may_be_a_link() {
     assert!(error.to_string().contains("plain/link"), "{error}");
     assert!(read("plain/link").is_err());
     assert!(read("plain/none").expect_err("absent").is_not_found());
+    assert!(read("none/file").expect_err("absent").is_not_found());
+    assert!(read("../outside/file").is_err());
 
     // The folder itself is the user's: it may be behind a link.
     let behind = folder.path().join("behind");
     std::os::unix::fs::symlink(&package, &behind).expect("linked");
     let read = read_file_below(&behind, Path::new("plain/deep/file"), 100);
     assert_eq!(read.expect("the folder may be linked"), OLD);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_that_replaces_a_folder_meanwhile_is_not_followed() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (package, outside) = (folder.path().join("package"), folder.path().join("outside"));
+    let (plain, link) = (package.join("plain"), folder.path().join("link"));
+    std::fs::create_dir_all(&plain).expect("created");
+    std::fs::create_dir(&outside).expect("created");
+    std::fs::write(plain.join("file"), OLD).expect("written");
+    std::fs::write(outside.join("file"), NEW).expect("written");
+    std::os::unix::fs::symlink(&outside, &link).expect("linked");
+
+    let is_read = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_read.load(Ordering::Relaxed) {
+                renameat_with(CWD, &plain, CWD, &link, RenameFlags::EXCHANGE).expect("exchanged");
+            }
+        });
+        let read = || read_file_below(&package, Path::new("plain/file"), 100);
+        let is_kept = (0..20_000).all(|_| read().map_or(true, |bytes| bytes == OLD));
+        is_read.store(true, Ordering::Relaxed);
+        assert!(is_kept, "the file behind the link was read");
+    });
 }
 
 #[test]

@@ -307,28 +307,42 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
         }
     }
 
-    /// Warns about choices for which no decision has a case.
+    /// Warns about choices for which a decision has no case.
     fn choices(&mut self) {
         for argument in &self.validation.arguments {
             let Some(decisions) = self.cases.get(&argument.name.value) else {
                 continue;
             };
-            let handled: HashSet<&ArgumentValue> = decisions
-                .iter()
-                .flat_map(|decision| decision.cases.iter().map(|(value, _)| &value.value))
-                .collect();
+            let first_gaps = first_gaps(decisions);
             for choice in &argument.choices {
-                if handled.contains(&choice.value) {
+                let gap = first_gaps.get(&choice.value).copied().unwrap_or(0);
+                let Some(decision) = decisions.get(gap) else {
                     continue;
-                }
+                };
                 let text = Escaped::shortened(choice.value.as_str());
                 let message = format!("the choice `{text}` has no case");
                 let finding = Diagnostic::warning(Code::ChoiceWithoutCase, message)
                     .at(choice.location.clone())
-                    .label(decisions[0].argument.location.clone(), "it is decided here")
+                    .label(decision.argument.location.clone(), "it is decided here")
                     .hint(format!("if nothing has to be done, add `{text}: []`"));
                 self.findings.push(finding);
             }
         }
     }
+}
+
+/// The index of the first decision that has no case for a value, by value; the number of decisions if all have one.
+fn first_gaps<'validation>(
+    decisions: &[&'validation ArgumentCase],
+) -> HashMap<&'validation ArgumentValue, usize> {
+    let mut gaps = HashMap::new();
+    for (index, decision) in decisions.iter().enumerate() {
+        for (value, _) in &decision.cases {
+            let gap = gaps.entry(&value.value).or_insert(0);
+            if *gap == index {
+                *gap += 1;
+            }
+        }
+    }
+    gaps
 }

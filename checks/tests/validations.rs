@@ -85,9 +85,15 @@ fn choices_without_a_case() {
             "1:57: warning[PK0097]: the choice `zulu` has no case; hint: if nothing has to be done, add `zulu: []`"
         ]
     );
-    let both = "- argument_case: {argument_name: java, cases: {openjdk: []}}\n\
-                - argument_case: {argument_name: java, cases: {zulu: []}}\n";
+    let both = "- argument_case: {argument_name: java, cases: {openjdk: [], zulu: []}}\n";
     assert_eq!(in_validators(both), NONE);
+    // With `zulu`, nothing runs in the second place, whatever the other ones have.
+    let second_without =
+        format!("{both}- argument_case: {{argument_name: java, cases: {{openjdk: []}}}}\n{both}");
+    assert_eq!(in_validators(&second_without).len(), 1);
+    let each_without_another = "- argument_case: {argument_name: java, cases: {openjdk: []}}\n\
+                                - argument_case: {argument_name: java, cases: {zulu: []}}\n";
+    assert_eq!(in_validators(each_without_another).len(), 2);
 }
 
 #[test]

@@ -222,8 +222,8 @@ codes! {
     /// A validation uses an argument that it does not declare. Scripts get no value for it, and a choice that
     /// depends on it cannot be made.
     UndeclaredArgument = 96, "an argument is not declared";
-    /// A validation has no case for one of the choices of an argument. With this choice, the validators of all
-    /// cases are skipped, and nothing reports it.
+    /// An `argument_case` has no case for one of the choices of its argument. With this choice, the validators of
+    /// all its cases are skipped, and nothing reports it.
     ChoiceWithoutCase = 97, "a choice has no case";
     /// A case never applies: an earlier case covers its operating system or value, or its value is not among the
     /// choices of the argument.

@@ -33,30 +33,50 @@ pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -
         Err(Diagnostic::error(reason.code, message).hint(&hint).into())
     };
     let projects = Projects::of(&args.members, &args.manifest, context)?;
-    projects.run(
-        ("Fetching", "Fetched"),
-        context,
-        output,
-        |manifest, output| fetch_project(args, manifest, "Fetched", &keep, context, output),
-    )
+    let task = Task::Fetch;
+    projects.run(task.verbs(), context, output, |manifest, output| {
+        fetch_project(args, manifest, task, &keep, context, output)
+    })
 }
 
 pub(super) fn verify(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let projects = Projects::of(&args.members, &args.manifest, context)?;
-    projects.run(
-        ("Verifying", "Verified"),
-        context,
-        output,
-        |manifest, output| fetch_project(args, manifest, "Verified", &|_| Ok(()), context, output),
-    )
+    let task = Task::Verify;
+    projects.run(task.verbs(), context, output, |manifest, output| {
+        fetch_project(args, manifest, task, &|_| Ok(()), context, output)
+    })
 }
 
-/// Fetches the artifacts of one project, which verifies their digests; `check` decides whether one is enough. `done` is
-/// what was done, as the beginning of a sentence.
+/// What a command does with the artifacts of a lockfile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Fetch,
+    Verify,
+}
+
+impl Task {
+    /// The beginnings of the sentences about a run that goes on, and one that is done.
+    fn verbs(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Fetch => ("Fetching", "Fetched"),
+            Self::Verify => ("Verifying", "Verified"),
+        }
+    }
+
+    /// The status of the JSON document of a run that is done.
+    fn status(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetched",
+            Self::Verify => "verified",
+        }
+    }
+}
+
+/// Fetches the artifacts of one project, which verifies their digests; `check` decides whether one is enough.
 fn fetch_project(
     args: &LockedArgs,
     manifest: &Path,
-    done: &str,
+    task: Task,
     check: &(dyn Fn(&ReceivedArtifact) -> Result<()> + Sync),
     context: &Context,
     output: &mut Output,
@@ -70,7 +90,7 @@ fn fetch_project(
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": done.to_lowercase(),
+            "status": task.status(),
             "packages": count,
             "without_digest": without,
         }));
@@ -80,6 +100,7 @@ fn fetch_project(
         without => format!("; {} without a digest", counted(without, "package")),
     };
     let with = counted(count, "package");
+    let (_, done) = task.verbs();
     output.note(&format!("{done} {with}{rest}"));
     Ok(Exit::Done)
 }

@@ -71,6 +71,11 @@ pub(super) fn run(
     {
         findings.extend(check_fixations(model, &used_packages(resolution)));
     }
+    findings.extend(
+        not_checked
+            .iter()
+            .map(|written| contract_not_checked(written)),
+    );
     // Otherwise, nothing can be pinned yet.
     let is_pinnable = conflicts.is_empty()
         && (findings.iter()).all(|it| it.code == Code::ModelUnpinned || !it.is_error());
@@ -84,7 +89,9 @@ pub(super) fn run(
             *finding = finding.clone().hint(hint);
         }
     }
-    let errors = findings.iter().filter(|finding| finding.is_error()).count() + conflicts.len();
+    let wrong = findings.iter().filter(|finding| finding.is_error()).count();
+    let warnings = findings.len() - wrong;
+    let errors = wrong + conflicts.len();
     let findings = capped(findings);
     let objects = model.objects().len();
     if !conflicts.is_empty() || !checkable.findings.is_empty() {
@@ -108,18 +115,11 @@ pub(super) fn run(
         output.json(&document);
     } else {
         output.findings(&findings);
-        for written in &not_checked {
-            let shown = Escaped::shortened(written);
-            let message = format!("not checked: `{shown}`");
-            output.note(&format!(
-                "{}",
-                Diagnostic::warning(Code::ContractNotChecked, message)
-            ));
-        }
         output.note(&format!(
-            "Checked {}: {}",
+            "Checked {}: {}, {}",
             counted(objects, "object"),
-            counted(errors, "error")
+            counted(errors, "error"),
+            counted(warnings, "warning")
         ));
     }
     Ok(if errors == 0 {
@@ -127,6 +127,12 @@ pub(super) fn run(
     } else {
         Exit::Failed
     })
+}
+
+/// The warning about a contract with an expression that cannot be checked.
+fn contract_not_checked(contract: &str) -> Diagnostic {
+    let shown = Escaped::shortened(contract);
+    Diagnostic::warning(Code::ContractNotChecked, format!("not checked: `{shown}`"))
 }
 
 /// Finds versions with which the values of a model are right, or else those with which its objects are of the right

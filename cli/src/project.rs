@@ -11,7 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
     IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, RequirementEdit, Spec,
 };
-use pkgres_registry_client::{FolderTree, RegistryLocation};
+use pkgres_registry_client::{FolderTree, RegistryLocation, RegistrySet};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -87,6 +87,16 @@ impl Project {
         let default = self.default_registry();
         let registries = context.registries.for_folder(&self.folder, default)?;
         registries.ok_or_else(|| self.no_registry())
+    }
+
+    /// Opens the registries of the project for releases of its ecosystem.
+    pub(crate) fn open_registries(&self, context: &Context) -> Result<RegistrySet> {
+        let options = context
+            .read_options
+            .of_ecosystem(self.format.ecosystem().id());
+        context
+            .registries
+            .open(&self.registries(context)?, &options)
     }
 
     /// The error for a root that is no release, if no registry is configured. Hints name the servers that `ansible-galaxy`

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassName, IndexRecord, IndexedClass, MANIFEST_FILE, PackageName, ReleaseSource, Version,
-    did_you_mean, most_similar_name,
+    CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass, MANIFEST_FILE, PackageName,
+    ReleaseSource, Version, did_you_mean, most_similar_name,
 };
 use pkgres_registry_client::{PackageDescription, RegistrySet};
 use pkgres_resolver::Supply;
@@ -94,12 +94,14 @@ pub(super) fn releases_of(
 pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let ecosystem = ecosystem_near(&args.lookup.manifest, context);
     let (name, version) = release_name(&args.name, ecosystem)?;
-    let configured = context
-        .registries
-        .for_root(root_of(&args.lookup.manifest))?;
-    let registries = context
-        .registries
-        .open(&configured, &context.read_options)?;
+    let root = root_of(&args.lookup.manifest);
+    let configured = context.registries.for_root(root)?;
+    let ecosystem = ecosystem.or_else(|| root.map(|_| CLASS_PACKAGES));
+    let options = match ecosystem {
+        Some(ecosystem) => context.read_options.of_ecosystem(ecosystem.id()),
+        None => context.read_options.clone(),
+    };
+    let registries = context.registries.open(&configured, &options)?;
     let progress = output.progress("Looking up", context.registries.activity());
     let releases = releases_of(std::slice::from_ref(&name), &registries, context);
     let requiring = registries.requiring(&name);

@@ -99,11 +99,8 @@ pub(super) fn fetch_locked(
     output: &mut Output,
     mut on_artifact: impl FnMut(&PackageName, &Version, ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
-    let options = context
-        .read_options
-        .of_ecosystem(project.format.ecosystem().id());
     let configured = project.registries(context)?;
-    let registries = context.registries.open(&configured, &options)?;
+    let registries = project.open_registries(context)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
     let mut undigested = Vec::new();

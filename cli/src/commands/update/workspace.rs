@@ -56,7 +56,11 @@ fn update_together(
     let before = agree(manifests, &options, context, output)?.resolution;
     let before = lock_of(&before);
     let precise = args.precise.as_deref();
-    let registries = registries_of(manifests.first(), context)?;
+    // All members have the registries of the workspace.
+    let registries = match manifests.first() {
+        Some(manifest) => Project::open(manifest, context)?.open_registries(context)?,
+        None => RegistrySet::new(Vec::new()),
+    };
     let plan = UpdatePlan::new(&args.packages, precise, &before, &registries, context)?;
     let (locked, update) = (plan.locked, plan.update);
     let moved = agree_with(manifests, locked, update, context, output)?;
@@ -121,15 +125,6 @@ fn update_together(
     Ok(exit)
 }
 
-/// The registries of the members, which all have the settings of the workspace.
-fn registries_of(manifest: Option<&PathBuf>, context: &Context) -> Result<RegistrySet> {
-    let configured = match manifest {
-        Some(manifest) => Project::open(manifest, context)?.registries(context)?,
-        None => Vec::new(),
-    };
-    context.registries.open(&configured, &context.read_options)
-}
-
 /// Adds the display names of classes and their places in the files of members to a report.
 fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context) -> Result<()> {
     if report.held_back.is_empty() {
@@ -138,7 +133,7 @@ fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context)
     let provided = context.registries.provided(&context.read_options)?;
     for manifest in manifests {
         let project = Project::open(manifest, context)?;
-        let registries = registries_of(Some(manifest), context)?;
+        let registries = project.open_registries(context)?;
         let classes = ProjectClasses::of(&project, &provided, context);
         classes.describe_in_report(report, &registries, context);
     }
@@ -165,10 +160,7 @@ fn member_effects(
         };
         let mut replacements = replacements.clone();
         replacements.retain(|one| one.is_of(&lock));
-        let configured = project.registries(context)?;
-        let registries = context
-            .registries
-            .open(&configured, &context.read_options)?;
+        let registries = project.open_registries(context)?;
         found.extend(ProjectEffects::find(
             &project.affected(context),
             &lock,

@@ -423,18 +423,17 @@ impl Output {
     /// Writes a JSON document. Unless it is in a format of its own, it also says how the run went: its `status`, `notes` and
     /// `diagnostics`, with the warnings so far.
     pub(crate) fn json(&mut self, document: &Value) {
+        let document = match document {
+            Value::Object(fields) if fields.contains_key("schema_version") => {
+                Cow::Owned(Value::Object(self.completed(fields)))
+            }
+            _ => Cow::Borrowed(document),
+        };
         if self.has_line_documents {
             self.data(&format!("{document}\n"));
-            return;
+        } else {
+            self.data(&format!("{document:#}\n"));
         }
-        let text = match document {
-            Value::Object(fields) if fields.contains_key("schema_version") => {
-                serde_json::to_string_pretty(&self.completed(fields))
-            }
-            _ => serde_json::to_string_pretty(document),
-        };
-        self.data(&text.expect("a JSON value can be serialized"));
-        self.data("\n");
     }
 
     /// A document with the fields that all documents have.

@@ -202,7 +202,8 @@ impl Machines {
             })
             .collect();
         if output.is_json() {
-            output.data(&format!("{}\n", self.document(&results)));
+            output.use_line_documents();
+            output.json(&self.document(&results));
         } else {
             output.data(&self.table(&results, output.data_width()));
         }
@@ -299,8 +300,10 @@ impl Machines {
                 "not_looked_at": left,
             })
         });
+        let is_good = results.iter().all(MachineResult::is_good);
         json!({
             "schema_version": 1,
+            "status": if is_good { "done" } else { "failed" },
             "event": "summary",
             "machines": machines.collect::<Vec<_>>(),
         })

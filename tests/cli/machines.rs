@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pkgres_tests::ssh::SshServer;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const WEB: &str =
@@ -240,6 +240,8 @@ fn machines_come_from_a_program() {
     let summary: Value =
         serde_json::from_str(stdout.lines().last().expect("a line")).expect("it is JSON");
     assert_eq!(summary["machines"][1]["target"], target);
+    let common = ["status", "notes", "diagnostics"].map(|field| &summary[field]);
+    assert_eq!(common, [&json!("done"), &json!([]), &json!([])]);
     for line in stdout.lines().take(stdout.lines().count() - 1) {
         let event: Value = serde_json::from_str(line).expect("it is JSON");
         assert!(

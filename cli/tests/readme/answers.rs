@@ -112,14 +112,14 @@ fn conditions(schema: &Value) -> String {
             format!("{} {conjunction} {last}", values.join(", "))
         };
         let statuses = listed(&condition["if"]["properties"]["status"]["enum"], "or");
-        let unless = match &condition["if"]["not"]["required"] {
-            Value::Null => String::new(),
-            fields => format!(" and there is no {}", listed(fields, "or")),
+        let document = match &condition["if"]["not"]["required"] {
+            Value::Null => "the document".to_owned(),
+            fields => format!("a document without {}", listed(fields, "or")),
         };
         let fields = listed(&condition["then"]["required"], "and");
         writeln!(
             text,
-            "- If the status is {statuses}{unless}, the document has {fields}."
+            "- If the status is {statuses}, {document} has {fields}."
         )
         .expect("text grows");
     }

@@ -153,7 +153,7 @@ pub struct CheckedValue<'a> {
     /// The model with the objects in the value, see [`ObjectModel::read_value`].
     pub model: &'a ObjectModel,
     /// The object that holds the value.
-    pub holder: ObjectId,
+    pub parent_object: ObjectId,
     /// The name of the value in messages.
     pub name: &'a str,
     /// The value.
@@ -172,7 +172,7 @@ pub fn check_value(
         contract,
         release,
         model,
-        holder,
+        parent_object,
         name,
         value,
     } = checked;
@@ -185,7 +185,7 @@ pub fn check_value(
     });
     let mut check = ModelCheck {
         checks_versions: true,
-        value_of: Some(holder),
+        value_of: Some(parent_object),
         ..ModelCheck::new(model, packages, classes.collect(), &known)
     };
     let exclusions = Exclusions::default();
@@ -193,14 +193,21 @@ pub fn check_value(
         check.exclusions[held.object.0].extend(held.exclusions);
     }
     let mut found = ContractCheck::default();
-    found.value(model, holder, name, contract, Some(value), &exclusions);
+    found.value(
+        model,
+        parent_object,
+        name,
+        contract,
+        Some(value),
+        &exclusions,
+    );
     let declaring = ClassAt {
         release: release.clone(),
-        class: model.object(holder).class.clone(),
+        class: model.object(parent_object).class.clone(),
     };
-    let mut rest = check.take(found, holder, &declaring, &value.location);
+    let mut rest = check.take(found, parent_object, &declaring, &value.location);
     while let Some(object) = rest.pop() {
-        check.properties(holder, &object, &mut rest);
+        check.properties(parent_object, &object, &mut rest);
     }
     for number in first..model.objects().len() {
         check.object(ObjectId(number));
@@ -349,9 +356,9 @@ impl<'a> ModelCheck<'a> {
     }
 
     /// Checks an object of the model, and the objects in it that contracts describe.
-    fn object(&mut self, holder: ObjectId) {
-        let object = self.model.object(holder);
-        let Some(class) = self.classes[holder.0].clone() else {
+    fn object(&mut self, parent_object: ObjectId) {
+        let object = self.model.object(parent_object);
+        let Some(class) = self.classes[parent_object.0].clone() else {
             return;
         };
         let mut rest = vec![CheckedObject {
@@ -359,17 +366,17 @@ impl<'a> ModelCheck<'a> {
             class,
             properties: &object.properties,
             location: &object.location,
-            exclusions: self.exclusions[holder.0].clone(),
+            exclusions: self.exclusions[parent_object.0].clone(),
         }];
         while let Some(object) = rest.pop() {
-            self.properties(holder, &object, &mut rest);
+            self.properties(parent_object, &object, &mut rest);
         }
     }
 
     /// Checks the properties of an object. The objects that contracts describe in it are added to `rest`.
     fn properties(
         &mut self,
-        holder: ObjectId,
+        parent_object: ObjectId,
         object: &CheckedObject<'a>,
         rest: &mut Vec<CheckedObject<'a>>,
     ) {
@@ -405,7 +412,7 @@ impl<'a> ModelCheck<'a> {
                 let mut found = ContractCheck::default();
                 found.property(
                     self.model,
-                    holder,
+                    parent_object,
                     &path,
                     property,
                     value,
@@ -415,7 +422,7 @@ impl<'a> ModelCheck<'a> {
                     let key = (violation.path.clone(), violation.problem.clone());
                     reported.insert(key)
                 });
-                rest.extend(self.take(found, holder, declaring, object.location));
+                rest.extend(self.take(found, parent_object, declaring, object.location));
             }
         }
         let definitions = ancestry.iter().map(|(_, definition)| *definition);
@@ -442,24 +449,24 @@ impl<'a> ModelCheck<'a> {
     fn take(
         &mut self,
         found: ContractCheck<'a>,
-        holder: ObjectId,
+        parent_object: ObjectId,
         declaring: &ClassAt,
         location: &Location,
     ) -> Vec<CheckedObject<'a>> {
         for violation in found.violations {
-            let finding = self.violation(&violation, holder, &declaring.class);
+            let finding = self.violation(&violation, parent_object, &declaring.class);
             let at = violation.location.as_ref().unwrap_or(location);
             self.report.findings.push(finding.at(at.clone()));
         }
         for constrained in found.objects {
             let place = ContractPlace {
-                holder,
+                holder: parent_object,
                 path: constrained.path.clone(),
             };
             if self.known.contains(&place) {
                 continue;
             }
-            let finding = self.wrong_class(&constrained, holder);
+            let finding = self.wrong_class(&constrained, parent_object);
             self.report.findings.extend(finding);
         }
         let not_checked = found.not_checked.into_iter().map(str::to_owned);
@@ -488,7 +495,7 @@ impl<'a> ModelCheck<'a> {
                 "the contract of `{}`{} names the class `{class}`, which no package that {} requires \
                  defines",
                 object.path,
-                self.of_object(holder),
+                self.of_object(parent_object),
                 declaring.release.0
             );
             let finding = Diagnostic::error(Code::ModelContract, message);
@@ -502,7 +509,7 @@ impl<'a> ModelCheck<'a> {
     fn wrong_class(
         &self,
         constrained: &ConstrainedObject<'_>,
-        holder: ObjectId,
+        parent_object: ObjectId,
     ) -> Option<Diagnostic> {
         let expected = &constrained.constraint.class;
         let class = self.classes[constrained.object.0].as_ref()?;
@@ -523,12 +530,12 @@ impl<'a> ModelCheck<'a> {
         };
         let path = Escaped::shortened(&constrained.path);
         let problem = ValueProblem::NotObject(expected.clone());
-        let of_object = self.of_object(holder);
+        let of_object = self.of_object(parent_object);
         let message = match wrong_version {
             Some((spec, (package, version))) => format!(
                 "`{path}`{of_object} {problem} in the versions `{spec}`, and it is of {package} {version}"
             ),
-            None if self.value_of == Some(holder) => format!("`{path}` {problem}"),
+            None if self.value_of == Some(parent_object) => format!("`{path}` {problem}"),
             None => format!(
                 "`{path}`{of_object} {problem}, and `{}` is none",
                 class.class
@@ -539,11 +546,11 @@ impl<'a> ModelCheck<'a> {
     }
 
     /// The words that name an object after a property; none for a value that is none of a property.
-    fn of_object(&self, holder: ObjectId) -> String {
-        if self.value_of == Some(holder) {
+    fn of_object(&self, parent_object: ObjectId) -> String {
+        if self.value_of == Some(parent_object) {
             return String::new();
         }
-        format!(" of the object {}", self.model.shown(holder))
+        format!(" of the object {}", self.model.shown(parent_object))
     }
 
     /// Warns that an object is not checked, because the release of another one, which it may be itself, is unknown.
@@ -574,16 +581,16 @@ impl<'a> ModelCheck<'a> {
     fn violation(
         &self,
         violation: &ValueViolation,
-        holder: ObjectId,
+        parent_object: ObjectId,
         class: &ClassName,
     ) -> Diagnostic {
         let path = Escaped::shortened(&violation.path);
-        let shown = self.model.shown(holder);
+        let shown = self.model.shown(parent_object);
         let message = match violation.problem {
-            ValueProblem::Absent if self.value_of != Some(holder) => {
+            ValueProblem::Absent if self.value_of != Some(parent_object) => {
                 format!("the object {shown} has no `{path}`, which `{class}` requires")
             }
-            ref problem if self.value_of == Some(holder) => format!("`{path}` {problem}"),
+            ref problem if self.value_of == Some(parent_object) => format!("`{path}` {problem}"),
             ref problem => {
                 format!("`{path}` of the object {shown} {problem}, as `{class}` requires")
             }

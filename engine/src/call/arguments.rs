@@ -137,7 +137,7 @@ impl<'call> ArgumentContracts<'call> {
             contract,
             release: &self.release,
             model: &model,
-            holder: self.holder,
+            parent_object: self.holder,
             name,
             value: &value,
         };

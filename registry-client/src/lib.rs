@@ -126,7 +126,7 @@ pub use model_versions::{ModelVersions, versions_in_conflict, versions_without_c
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
-pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VENDORED_FILE};
+pub use package_folder::{ExcludedFile, ExclusionReason, FolderFile, PackageFolder, VENDORED_FILE};
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};

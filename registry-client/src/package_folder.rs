@@ -48,24 +48,24 @@ const LEFTOVERS: [&str; 9] = [
 pub struct PackageFolder {
     path: PathBuf,
     files: Vec<FolderFile>,
-    left_out: Vec<LeftOut>,
+    excluded: Vec<ExcludedFile>,
     rules: Arc<IgnoreRules>,
 }
 
 /// A file or folder that is not part of the package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct LeftOut {
+pub struct ExcludedFile {
     /// Its path in the folder. That of a folder ends with `/`.
     pub path: String,
     /// Why it is not part of the package.
-    pub because: LeftOutBecause,
+    pub reason: ExclusionReason,
 }
 
 /// Why a file is not part of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum LeftOutBecause {
+pub enum ExclusionReason {
     /// It belongs to the project: the lockfile, the settings, the ignore file.
     OfProject,
     /// It is an archive that packing the folder made.
@@ -80,7 +80,7 @@ pub enum LeftOutBecause {
     OfPkgres,
 }
 
-impl LeftOutBecause {
+impl ExclusionReason {
     /// The reason in words that continue "not packed: ".
     pub fn text(self) -> &'static str {
         match self {
@@ -167,29 +167,29 @@ impl IgnoreRules {
     }
 
     /// Why a file or folder is not part of the package, if a rule says so.
-    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<LeftOutBecause> {
+    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<ExclusionReason> {
         if OF_PROJECT.contains(&relative) {
-            return Some(LeftOutBecause::OfProject);
+            return Some(ExclusionReason::OfProject);
         }
         match self.of_file.matched(relative, is_folder) {
-            Match::Ignore(_) => Some(LeftOutBecause::Ignored),
+            Match::Ignore(_) => Some(ExclusionReason::Ignored),
             Match::Whitelist(_) => None,
             Match::None => {
                 let is_leftover = self.leftovers.matched(relative, is_folder).is_ignore();
-                is_leftover.then_some(LeftOutBecause::Leftover)
+                is_leftover.then_some(ExclusionReason::Leftover)
             }
         }
     }
 }
 
 /// Why an entry of a package folder is not part of the package, if pkgres wrote it.
-fn written_by_pkgres(path: &Path, name: &str, is_folder: bool) -> Option<LeftOutBecause> {
+fn written_by_pkgres(path: &Path, name: &str, is_folder: bool) -> Option<ExclusionReason> {
     if name.to_ascii_lowercase().starts_with(RESERVED) {
-        return Some(LeftOutBecause::OfPkgres);
+        return Some(ExclusionReason::OfPkgres);
     }
     let is_vendored = is_folder
         && fs::symlink_metadata(path.join(VENDORED_FILE)).is_ok_and(|found| found.is_file());
-    is_vendored.then_some(LeftOutBecause::Vendored)
+    is_vendored.then_some(ExclusionReason::Vendored)
 }
 
 /// The path of a file in a folder, which messages show: in the current folder, it is without `./`.
@@ -214,7 +214,7 @@ pub struct FolderFile {
 }
 
 impl PackageFolder {
-    /// Lists the files of a package folder, and what is [left out](Self::left_out): what the file
+    /// Lists the files of a package folder, and what is [excluded](Self::excluded): what the file
     /// `.pkgresignore` says, what version control and editors leave, folders of vendored archives, the lockfile and
     /// the settings, and at the top archives that packing the folder [writes](Self::archive_name).
     ///
@@ -223,7 +223,7 @@ impl PackageFolder {
     /// The folder cannot be read, has a link or a name that an archive cannot hold, or exceeds a limit.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let mut files = Vec::new();
-        let mut left_out = Vec::new();
+        let mut excluded = Vec::new();
         let mut archives = Vec::new();
         let rules = IgnoreRules::read(path)?;
         let mut total = 0_u64;
@@ -246,14 +246,14 @@ impl PackageFolder {
                 };
                 let mut relative = format!("{prefix}{name}");
                 let is_folder = entry.file_type().map_err(read)?.is_dir();
-                let because = written_by_pkgres(&entry.path(), name, is_folder)
+                let reason = written_by_pkgres(&entry.path(), name, is_folder)
                     .or_else(|| rules.leave_out(&relative, is_folder));
-                if let Some(because) = because {
+                if let Some(reason) = reason {
                     if is_folder {
                         relative.push('/');
                     }
                     let path = relative;
-                    left_out.push(LeftOut { path, because });
+                    excluded.push(ExcludedFile { path, reason });
                     continue;
                 }
                 let package_path =
@@ -296,17 +296,17 @@ impl PackageFolder {
         {
             archives.retain(|name| is_archive_name(name, &manifest.name.value));
             files.retain(|file| !archives.iter().any(|name| name == file.path.as_str()));
-            left_out.extend(archives.into_iter().map(|path| LeftOut {
+            excluded.extend(archives.into_iter().map(|path| ExcludedFile {
                 path,
-                because: LeftOutBecause::Archive,
+                reason: ExclusionReason::Archive,
             }));
         }
         files.sort_by(|one, two| one.path.cmp(&two.path));
-        left_out.sort_unstable();
+        excluded.sort_unstable();
         Ok(Self {
             path: path.to_owned(),
             files,
-            left_out,
+            excluded,
             rules: Arc::new(rules),
         })
     }
@@ -379,8 +379,8 @@ impl PackageFolder {
     }
 
     /// The files and folders that are not part of the package, sorted by path.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
+    pub fn excluded(&self) -> &[ExcludedFile] {
+        &self.excluded
     }
 
     /// Reads a file of the package.
@@ -388,21 +388,21 @@ impl PackageFolder {
         read_file(&self.path.join(path.as_str()), limit, Follow::Nothing)
     }
 
-    /// Reads the package: its manifest and the files that it names. None of them can be [left out](Self::left_out).
+    /// Reads the package: its manifest and the files that it names. None of them can be [excluded](Self::excluded).
     pub fn package(&self, options: &ReadOptions) -> Parsed<Package> {
         let manifest = match Self::read_manifest(&self.path, options) {
             Ok(manifest) => manifest,
             Err(errors) => return Parsed::new(None, errors),
         };
-        if let Some(left_out) = self.left_out_with(MANIFEST_FILE) {
-            return Parsed::failed(self.needed(MANIFEST_FILE, left_out));
+        if let Some(excluded) = self.exclusion_of(MANIFEST_FILE) {
+            return Parsed::failed(self.needed(MANIFEST_FILE, excluded));
         }
         let limit = options.limits.class_file_bytes;
         Package::assemble_from(manifest, options, |path| {
-            if let Some(left_out) = self.left_out_with(path.as_str())
+            if let Some(excluded) = self.exclusion_of(path.as_str())
                 && self.path.join(path.as_str()).exists()
             {
-                return Err(self.needed(path.as_str(), left_out));
+                return Err(self.needed(path.as_str(), excluded));
             }
             match self.read(path, limit) {
                 Ok(bytes) => Ok(Some(bytes)),
@@ -413,21 +413,21 @@ impl PackageFolder {
     }
 
     /// What leaves a file out: itself or a folder around it.
-    fn left_out_with(&self, path: &str) -> Option<&LeftOut> {
-        self.left_out.iter().find(|left_out| {
-            left_out.path == path
-                || left_out.path.ends_with('/') && path.starts_with(&left_out.path)
+    fn exclusion_of(&self, path: &str) -> Option<&ExcludedFile> {
+        self.excluded.iter().find(|excluded| {
+            excluded.path == path
+                || excluded.path.ends_with('/') && path.starts_with(&excluded.path)
         })
     }
 
     /// Reports that a file is left out although the package needs it.
-    fn needed(&self, path: &str, left_out: &LeftOut) -> Diagnostic {
-        let because = left_out.because.text();
-        let message = format!("the package needs `{path}`, which is not packed: {because}");
+    fn needed(&self, path: &str, excluded: &ExcludedFile) -> Diagnostic {
+        let reason = excluded.reason.text();
+        let message = format!("the package needs `{path}`, which is not packed: {reason}");
         let error = Diagnostic::error(Code::PackageShape, message);
-        let is_folder = left_out.path.ends_with('/');
-        let left_out = left_out.path.trim_end_matches('/');
-        match self.rules.location_of(left_out, is_folder) {
+        let is_folder = excluded.path.ends_with('/');
+        let excluded = excluded.path.trim_end_matches('/');
+        match self.rules.location_of(excluded, is_folder) {
             Some(location) => error.at(location),
             None => error,
         }

@@ -123,13 +123,13 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         let package = package.expect("a package");
         let taken = package.files().iter();
         let taken: Vec<String> = taken.map(|file| file.path.to_string()).collect();
-        let left_out = package.left_out().iter();
-        let left_out: Vec<String> = left_out
-            .map(|left_out| format!("{} {:?}", left_out.path, left_out.because))
+        let excluded = package.excluded().iter();
+        let excluded: Vec<String> = excluded
+            .map(|excluded| format!("{} {:?}", excluded.path, excluded.reason))
             .collect();
-        (taken, left_out)
+        (taken, excluded)
     };
-    let (taken, left_out) = shown();
+    let (taken, excluded) = shown();
     assert_eq!(
         taken,
         [
@@ -143,7 +143,7 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         ]
     );
     assert_eq!(
-        left_out,
+        excluded,
         [
             ".git/ Leftover",
             "Resources/.DS_Store Leftover",
@@ -155,15 +155,15 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         ]
     );
     write(".pkgresignore", "# secrets\n/.env\n*.iso\n!notes~\n");
-    let (taken, left_out) = shown();
+    let (taken, excluded) = shown();
     assert!(taken.contains(&"Resources/notes~".to_owned()));
-    assert!(left_out.contains(&".env Ignored".to_owned()));
-    assert!(left_out.contains(&".pkgresignore OfProject".to_owned()));
-    assert!(left_out.contains(&"Resources/large.iso Ignored".to_owned()));
+    assert!(excluded.contains(&".env Ignored".to_owned()));
+    assert!(excluded.contains(&".pkgresignore OfProject".to_owned()));
+    assert!(excluded.contains(&"Resources/large.iso Ignored".to_owned()));
     write(".pkgresignore", "\u{feff}*.iso\n\u{feff}/.env\n");
-    let (_, left_out) = shown();
-    assert!(left_out.contains(&"Resources/large.iso Ignored".to_owned()));
-    assert!(!left_out.contains(&".env Ignored".to_owned()));
+    let (_, excluded) = shown();
+    assert!(excluded.contains(&"Resources/large.iso Ignored".to_owned()));
+    assert!(!excluded.contains(&".env Ignored".to_owned()));
     write(".pkgresignore", "[z-a]\n");
     let unreadable = PackageFolder::open(folder.path(), &ReadOptions::default());
     unreadable.expect_err("the pattern is invalid");

@@ -6,7 +6,7 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_formats::Distribution;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions, write_archive};
-use pkgres_registry_client::{LeftOut, PackageFolder};
+use pkgres_registry_client::{ExcludedFile, PackageFolder};
 use serde_json::json;
 
 use crate::args::PackArgs;
@@ -27,11 +27,11 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
         package,
         warnings,
         files: count,
-        left_out,
+        excluded,
         bytes,
     } = build(&folder, &options, context)?;
     output.findings(&warnings);
-    tell_left_out(&left_out, output);
+    report_excluded(&excluded, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     reject_inside(&path, &folder, package.name())?;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
             "sha256": digest,
             "size": bytes.len(),
             "files": count,
-            "left_out": left_out.iter().map(|left_out| &left_out.path).collect::<Vec<_>>(),
+            "left_out": excluded.iter().map(|file| &file.path).collect::<Vec<_>>(),
         }));
     } else {
         output.data(&format!("{digest}  {shown}\n"));
@@ -57,10 +57,10 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
 }
 
 /// Tells which files of a folder are not in the archive.
-pub(super) fn tell_left_out(left_out: &[LeftOut], output: &mut Output) {
-    for left_out in left_out {
-        let path = Escaped::new(&left_out.path).to_string();
-        output.note(&format!("not packed: {path} ({})", left_out.because.text()));
+pub(super) fn report_excluded(excluded: &[ExcludedFile], output: &mut Output) {
+    for excluded in excluded {
+        let path = Escaped::new(&excluded.path).to_string();
+        output.note(&format!("not packed: {path} ({})", excluded.reason.text()));
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Packed {
     pub(super) package: Package,
     pub(super) warnings: Vec<Diagnostic>,
     pub(super) files: usize,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) excluded: Vec<ExcludedFile>,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn build(folder: &Path, options: &ReadOptions, context: &Context) -> 
         package,
         warnings,
         files: folder.files().len(),
-        left_out: folder.left_out().to_vec(),
+        excluded: folder.excluded().to_vec(),
         bytes: archive_of(&folder, options)?,
     })
 }

@@ -318,7 +318,7 @@ fn read(
     require_class_package(path, "publish", |distribution| distribution.publish)?;
     if path.is_dir() {
         let packed = pack::build(path, options, context)?;
-        pack::tell_left_out(&packed.left_out, output);
+        pack::report_excluded(&packed.excluded, output);
         return Ok((packed.package, packed.warnings, packed.bytes));
     }
     let shown = path.to_string_lossy();

@@ -17,8 +17,7 @@ use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::{Value, json};
 
 use super::validation_steps::{
-    is_nothing_tested, read_script, steps_json, steps_text, tells_nothing_stops_them,
-    validation_failure,
+    is_nothing_tested, read_script, steps_json, steps_text, validation_failure, warn_not_read_only,
 };
 use crate::args::ValidateArgs;
 use crate::context::Context;
@@ -179,7 +178,7 @@ impl Validated {
         }
         output.findings(&self.findings);
         if !args.reconcile && !self.is_read_only {
-            tells_nothing_stops_them(output);
+            warn_not_read_only(output);
         }
         let failures = match self.findings.len() {
             0 if is_nothing_tested(&self.report) => "passes, but nothing was tested".to_owned(),

@@ -76,8 +76,8 @@ pub(super) fn steps_json(report: &ValidationReport) -> Value {
     steps.collect()
 }
 
-/// Tells that scripts could have changed something although they were to test only.
-pub(super) fn tells_nothing_stops_them(output: &mut Output) {
+/// Warns that scripts could have changed something although they should only test.
+pub(super) fn warn_not_read_only(output: &mut Output) {
     output.note("Scripts were only asked not to change anything: nothing here can stop them");
 }
 

@@ -18,7 +18,7 @@ use super::metrics::MetricsFile;
 use super::observer::{FinalValidation, Mode, Observer, Validity, Watch, locked};
 use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
-use super::state::{Gone, RunState, lock_state, lost_content, plan_reversals};
+use super::state::{RemovedResources, RunState, lock_state, lost_content, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
@@ -82,13 +82,13 @@ struct MachineRun<'run> {
 type OpenMachine = (Arc<dyn Target>, Arc<AppliedState>);
 
 /// A run that is ready to start.
-struct Begun {
+struct StartedRun {
     /// The state on the machine; `None` if nothing is changed.
     state: Option<RunState>,
     /// What keeps the machine locked during a run that changes nothing.
     _locked: Option<Arc<AppliedState>>,
     graph: Graph,
-    gone: Gone,
+    removed: RemovedResources,
 }
 
 /// The record of a run, and the metrics that are written of it.
@@ -113,7 +113,7 @@ impl Recording {
 }
 
 /// What came of a run.
-struct Driven {
+struct RunOutcome {
     ending: Ending,
     changes: Changes,
     validity: Validity,
@@ -139,10 +139,10 @@ impl MachineRun<'_> {
                 };
             }
         };
-        let begun = self.begin_state(state, &target)?;
-        recording.begin(&begun.graph);
-        self.prepared.note_if_empty(&begun.gone, output);
-        let options = self.drive_options(&begun, deadline);
+        let started = self.begin_state(state, &target)?;
+        recording.begin(&started.graph);
+        self.prepared.note_if_empty(&started.removed, output);
+        let options = self.drive_options(&started, deadline);
         let final_validation = FinalValidation {
             validations: self.validations,
             target: Arc::clone(&target),
@@ -150,15 +150,15 @@ impl MachineRun<'_> {
             interrupts: self.interrupts,
         };
         let validity = Validity::new(invalid, &recording.record);
-        let driven = self.drive(
-            &begun,
+        let outcome = self.drive(
+            &started,
             &options,
             validity,
             final_validation,
             recording,
             output,
         );
-        Ok(self.conclude(driven, begun, output))
+        Ok(self.conclude(outcome, started, output))
     }
 
     fn name(&self) -> String {
@@ -229,31 +229,35 @@ impl MachineRun<'_> {
         Ok(ControlFlow::Continue(invalid))
     }
 
-    /// Adds the reversals of what is gone to the graph.
-    fn begin_state(&self, state: Arc<AppliedState>, target: &Arc<dyn Target>) -> Result<Begun> {
+    /// Adds the reversals of what is removed to the graph.
+    fn begin_state(
+        &self,
+        state: Arc<AppliedState>,
+        target: &Arc<dyn Target>,
+    ) -> Result<StartedRun> {
         let graph = &self.prepared.graph;
         if self.args.noop {
             if let Some(lost) = lost_content(&state, &**target, graph) {
                 return Err(lost);
             }
-            let (graph, gone) = plan_reversals(&state, graph);
-            return Ok(Begun {
+            let (graph, removed) = plan_reversals(&state, graph);
+            return Ok(StartedRun {
                 state: None,
                 _locked: Some(state),
                 graph,
-                gone,
+                removed,
             });
         }
-        let (state, graph, gone) = RunState::begin(state, target, graph)?;
-        Ok(Begun {
+        let (state, graph, removed) = RunState::begin(state, target, graph)?;
+        Ok(StartedRun {
             state: Some(state),
             _locked: None,
             graph,
-            gone,
+            removed,
         })
     }
 
-    fn drive_options(&self, begun: &Begun, deadline: Option<Instant>) -> DriveOptions {
+    fn drive_options(&self, started: &StartedRun, deadline: Option<Instant>) -> DriveOptions {
         let args = self.args;
         DriveOptions {
             run: RunOptions {
@@ -261,25 +265,25 @@ impl MachineRun<'_> {
                 noop: args.noop,
                 converged_timeout: Duration::from_secs(args.converged_timeout),
                 watch: args.watch,
-                owed: begun.gone.owed.clone(),
+                owed: started.removed.pending_refreshes.clone(),
                 ..RunOptions::default()
             },
             exit_when_settled: args.converged_exit,
             max_runtime: deadline.map(|it| it.saturating_duration_since(Instant::now())),
-            state: begun.state.as_ref().map(RunState::shared),
+            state: started.state.as_ref().map(RunState::shared),
         }
     }
 
     /// Runs the graph, and shows what happens.
     fn drive(
         &self,
-        begun: &Begun,
+        started: &StartedRun,
         options: &DriveOptions,
         validity: Validity,
         final_validation: FinalValidation<'_>,
         recording: Recording,
         output: &mut Output,
-    ) -> Driven {
+    ) -> RunOutcome {
         let target = Arc::clone(&final_validation.target);
         let mode = Mode {
             noop: self.args.noop,
@@ -297,19 +301,25 @@ impl MachineRun<'_> {
             ));
         }
         let record = Arc::clone(&recording.record);
-        let (name, reversed) = (self.name(), &begun.gone.reversed);
+        let (name, reversed) = (self.name(), &started.removed.reversed);
         let mut observer = Observer::new(&name, mode, record, reversed, validity, output);
         // What did not change does not have to be validated again.
         if !self.args.noop {
             observer = observer.with_final_validation(final_validation);
         }
         let control = self.interrupts.control();
-        let ending = drive(begun.graph.clone(), target, options, control, |progress| {
-            observer.observe(progress);
-        });
+        let ending = drive(
+            started.graph.clone(),
+            target,
+            options,
+            control,
+            |progress| {
+                observer.observe(progress);
+            },
+        );
         // What follows is written where the view was.
         let (changes, validity) = observer.end();
-        Driven {
+        RunOutcome {
             ending,
             changes,
             validity,
@@ -318,27 +328,33 @@ impl MachineRun<'_> {
     }
 
     /// Records the end of the run in the state, and reports it.
-    fn conclude(&self, driven: Driven, begun: Begun, output: &mut Output) -> MachineResult {
-        let Driven {
+    fn conclude(
+        &self,
+        outcome: RunOutcome,
+        started: StartedRun,
+        output: &mut Output,
+    ) -> MachineResult {
+        let RunOutcome {
             ending,
             changes,
-            validity: Validity {
-                invalid,
-                unvalidated,
-            },
+            validity:
+                Validity {
+                    invalid,
+                    unvalidated_error,
+                },
             unwritten,
-        } = driven;
+        } = outcome;
         // What was changed is reported even if it could not be recorded.
-        let finished = begun
+        let finished = started
             .state
             .map(|state| state.finish(ending.owed.clone(), output));
         let unrecorded = finished.and_then(std::result::Result::err);
         let unrecorded: Vec<Failure> = unrecorded.into_iter().chain(unwritten).collect();
         let report = Report::new(&ending, self.prepared, self.name())
             .with_invalid(invalid)
-            .with_reversed(&begun.gone.reversed);
+            .with_reversed(&started.removed.reversed);
         if output.is_json() {
-            let status = match &unvalidated {
+            let status = match &unvalidated_error {
                 _ if ending.status != Status::Converged => status_name(&ending, &report),
                 Some(Unvalidated::Ended(early)) => early.status(),
                 Some(Unvalidated::Failed(_)) => "failed",
@@ -349,9 +365,9 @@ impl MachineRun<'_> {
             document["event"] = json!("ended");
             document["changed"] = json!(changes.made);
             document["unfinished"] = json!(changes.unfinished());
-            let unvalidated = unvalidated.iter().flat_map(Unvalidated::findings);
+            let unvalidated_error = unvalidated_error.iter().flat_map(Unvalidated::findings);
             let unrecorded = unrecorded.iter().flat_map(|failure| &failure.findings);
-            let findings: Vec<_> = unvalidated.chain(unrecorded).cloned().collect();
+            let findings: Vec<_> = unvalidated_error.chain(unrecorded).cloned().collect();
             if !findings.is_empty() {
                 document["diagnostics"] = diagnostics_json(&output.with_folder(&findings));
             }
@@ -360,8 +376,8 @@ impl MachineRun<'_> {
         output.findings(&report.failures());
         output.findings(&report.deferrals());
         output.note(&report.apply_summary(&changes, &ending));
-        if let Some(unvalidated) = &unvalidated {
-            unvalidated.report(&self.name(), output);
+        if let Some(unvalidated_error) = &unvalidated_error {
+            unvalidated_error.report(&self.name(), output);
         }
         for failure in &unrecorded {
             output.findings(&failure.findings);
@@ -374,8 +390,8 @@ impl MachineRun<'_> {
             exit = Exit::Pending;
         }
         // Whether the machine is as the packages want it is not known then.
-        if let Some(unvalidated) = unvalidated {
-            exit = exit.max(unvalidated.exit());
+        if let Some(unvalidated_error) = unvalidated_error {
+            exit = exit.max(unvalidated_error.exit());
         }
         let exits = unrecorded.iter().map(|failure| failure.exit);
         let exit = exits.fold(exit, Exit::max);

@@ -55,7 +55,7 @@ pub(super) struct Validity {
     /// How many validations failed.
     pub(super) invalid: usize,
     /// Set if the validations after the changes did not end.
-    pub(super) unvalidated: Option<Unvalidated>,
+    pub(super) unvalidated_error: Option<Unvalidated>,
 }
 
 impl Validity {
@@ -64,7 +64,7 @@ impl Validity {
         locked(record).set_failed_validations(invalid);
         Self {
             invalid,
-            unvalidated: None,
+            unvalidated_error: None,
         }
     }
 
@@ -78,12 +78,12 @@ impl Validity {
         match validations.run(&*target, false, &cancellation, output) {
             // Whatever a script that was asked to end says about the machine.
             _ if cancellation.is_cancelled() && !validations.is_empty() => {
-                self.unvalidated = Some(Unvalidated::Ended(EarlyEnd::of(interrupts)));
+                self.unvalidated_error = Some(Unvalidated::Ended(EarlyEnd::of(interrupts)));
             }
             Ok(outcomes) => {
                 self.invalid += report_outcomes(&outcomes, Moment::After, false, output);
             }
-            Err(failure) => self.unvalidated = Some(Unvalidated::Failed(failure)),
+            Err(failure) => self.unvalidated_error = Some(Unvalidated::Failed(failure)),
         }
         locked(record).set_failed_validations(self.invalid);
     }

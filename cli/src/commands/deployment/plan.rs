@@ -62,9 +62,9 @@ fn plan_machine(
 ) -> Result<MachineResult> {
     let target = open_target(machine, &args.deployment, &interrupts.cancellation)?;
     let state = read_state(prepared.state.clone(), &*target)?;
-    let (graph, gone) = plan_reversals(&state, &prepared.graph);
+    let (graph, removed) = plan_reversals(&state, &prepared.graph);
     let lost = lost_content(&state, &*target, &prepared.graph);
-    prepared.note_if_empty(&gone, output);
+    prepared.note_if_empty(&removed, output);
     let overlay = args.diff.then(|| open_overlay(&machine.location));
     let overlay = overlay.transpose()?;
     let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;
@@ -72,7 +72,7 @@ fn plan_machine(
         run: RunOptions {
             jobs: args.deployment.jobs.into(),
             noop: true,
-            owed: gone.owed.clone(),
+            owed: removed.pending_refreshes.clone(),
             ..RunOptions::default()
         },
         ..DriveOptions::default()
@@ -100,7 +100,7 @@ fn plan_machine(
     let report = Report::new(&ending, prepared, machine.location.to_string());
     let report = report
         .with_validations(&outcomes)
-        .with_reversed(&gone.reversed);
+        .with_reversed(&removed.reversed);
     if output.is_json() {
         let mut document = report.plan_document();
         if let Some(trial) = &trial {
@@ -129,7 +129,7 @@ fn plan_machine(
             .note("Commands were only asked not to change anything: by ssh, nothing can stop them");
     }
     output.note(&report.plan_summary());
-    gone.note(output);
+    removed.note(output);
     if let Some(lost) = &lost {
         output.findings(&lost.findings);
     }

@@ -15,7 +15,7 @@ use super::collections_kind::{CollectionSource, with_collections};
 use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
 use super::resource_checks::with_mistakes_of_resources;
-use super::state::Gone;
+use super::state::RemovedResources;
 use super::validations::Validations;
 use crate::args::DeploymentArgs;
 use crate::bound_release::BoundRelease;
@@ -48,8 +48,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Says so if there is nothing to do on a machine: neither resources nor reversals of earlier ones.
-    pub(super) fn note_if_empty(&self, gone: &Gone, output: &mut Output) {
-        if self.is_empty && gone.reversed.is_empty() {
+    pub(super) fn note_if_empty(&self, removed: &RemovedResources, output: &mut Output) {
+        if self.is_empty && removed.reversed.is_empty() {
             output.note("The packages have no resources");
         }
     }

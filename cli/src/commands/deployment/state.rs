@@ -22,22 +22,22 @@ const MOST_LISTED: usize = 5;
 
 /// The resources that were applied before and are gone from the packages.
 #[derive(Default)]
-pub(super) struct Gone {
+pub(super) struct RemovedResources {
     /// Those that are reversed.
     pub(super) reversed: BTreeSet<ResourceId>,
     /// Those that stay as they are.
     left_behind: Vec<ResourceId>,
     /// The resources of the packages that an earlier run did not refresh after a change.
-    pub(super) owed: BTreeSet<ResourceId>,
+    pub(super) pending_refreshes: BTreeSet<ResourceId>,
 }
 
-impl Gone {
+impl RemovedResources {
     fn new(state: &AppliedState, graph: &Graph, whole: &Graph) -> Self {
         let reversals = whole.nodes().iter().filter(|node| node.is_reversal);
         Self {
             reversed: reversals.map(|node| node.id.clone()).collect(),
             left_behind: state.left_behind(graph),
-            owed: state.owed(),
+            pending_refreshes: state.owed(),
         }
     }
 
@@ -130,11 +130,14 @@ pub(super) fn read_state(
     state.map_err(|error| failure(&error))
 }
 
-/// A graph with the reversals of what is gone, for a run that changes nothing on the machine itself.
-pub(super) fn plan_reversals(state: &Arc<AppliedState>, graph: &Graph) -> (Graph, Gone) {
+/// A graph with the reversals of what is removed, for a run that changes nothing on the machine itself.
+pub(super) fn plan_reversals(
+    state: &Arc<AppliedState>,
+    graph: &Graph,
+) -> (Graph, RemovedResources) {
     let whole = state.with_reversals(graph.clone());
-    let gone = Gone::new(state, graph, &whole);
-    (whole, gone)
+    let removed = RemovedResources::new(state, graph, &whole);
+    (whole, removed)
 }
 
 /// The state of a run that changes the machine.
@@ -144,17 +147,17 @@ pub(super) struct RunState {
 }
 
 impl RunState {
-    /// Begins a run with a state that is locked, and returns the graph with the reversals of what is gone.
+    /// Begins a run with a state that is locked, and returns the graph with the reversals of what is removed.
     pub(super) fn begin(
         state: Arc<AppliedState>,
         target: &Arc<dyn Target>,
         graph: &Graph,
-    ) -> Result<(Self, Graph, Gone)> {
+    ) -> Result<(Self, Graph, RemovedResources)> {
         let whole = state.begin(&**target, graph.clone());
         let whole = whole.map_err(|error| failure(&error))?;
-        let gone = Gone::new(&state, graph, &whole);
+        let removed = RemovedResources::new(&state, graph, &whole);
         let target = Arc::clone(target);
-        Ok((Self { state, target }, whole, gone))
+        Ok((Self { state, target }, whole, removed))
     }
 
     /// The state that the run has to know.
@@ -162,15 +165,19 @@ impl RunState {
         Arc::clone(&self.state)
     }
 
-    /// Forgets what is gone, and keeps what the next run has to refresh.
-    pub(super) fn finish(self, owed: BTreeSet<ResourceId>, output: &mut Output) -> Result<()> {
-        if !owed.is_empty() {
-            let shown: Vec<String> = owed
+    /// Forgets what is removed, and keeps what the next run has to refresh.
+    pub(super) fn finish(
+        self,
+        pending_refreshes: BTreeSet<ResourceId>,
+        output: &mut Output,
+    ) -> Result<()> {
+        if !pending_refreshes.is_empty() {
+            let shown: Vec<String> = pending_refreshes
                 .iter()
                 .take(MOST_LISTED)
                 .map(ToString::to_string)
                 .collect();
-            let more = if owed.len() > shown.len() {
+            let more = if pending_refreshes.len() > shown.len() {
                 ", ..."
             } else {
                 ""
@@ -180,7 +187,7 @@ impl RunState {
                 shown.join(", ")
             ));
         }
-        self.state.owe(owed);
+        self.state.owe(pending_refreshes);
         let finished = self.state.finish(&*self.target);
         finished.map_err(|error| failure(&error))
     }

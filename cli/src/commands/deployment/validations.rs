@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::release_files::{Release, ReleaseFiles};
 use crate::args::ValidationValue;
 use crate::commands::validation_steps::{
-    read_script, steps_json, steps_text, tells_nothing_stops_them, validation_failure,
+    read_script, steps_json, steps_text, validation_failure, warn_not_read_only,
 };
 use crate::failure::Result;
 use crate::output::Output;
@@ -138,7 +138,7 @@ impl<'packages> Validations<'packages> {
         output: &mut Output,
     ) -> Result<Vec<ValidationOutcome<'packages>>> {
         if !reconciles && !self.is_empty() && !target.enforces_read_only() {
-            tells_nothing_stops_them(output);
+            warn_not_read_only(output);
         }
         let target = Cancellable::new(target, cancellation.clone());
         let outcomes = self.validations.iter().map(|validation| {

@@ -20,7 +20,7 @@ use crate::repair_commands::{add_commands, repair_hint};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// What hints need of a request, which the search consumes.
-pub(crate) struct AskedRequest {
+pub(crate) struct OriginalRequest {
     has_one_root: bool,
     /// The roots and provided releases, if their ecosystem has names of classes for people.
     labelled: Option<Vec<IndexRecord>>,
@@ -32,7 +32,7 @@ pub(crate) struct AskedRequest {
     side_by_side: Option<Request>,
 }
 
-impl AskedRequest {
+impl OriginalRequest {
     pub(crate) fn of(request: &Request, context: &Context) -> Self {
         let roots = request.roots.iter().filter_map(Root::record);
         let records = roots.chain(&request.provided);
@@ -77,7 +77,7 @@ pub(crate) struct RequestOrigin {
 
 /// Everything that completes a conflict.
 pub(crate) struct ConflictHints<'a> {
-    pub(crate) asked: AskedRequest,
+    pub(crate) original: OriginalRequest,
     pub(crate) origin: &'a RequestOrigin,
     pub(crate) registries: &'a RegistrySet,
     /// Whether no registry is configured.
@@ -92,18 +92,18 @@ impl ConflictHints<'_> {
     /// repairs is last. A registry that fails here does not change the conflict.
     pub(crate) fn complete(self, conflict: &mut Conflict) {
         let Self {
-            asked,
+            original,
             origin,
             registries,
             context,
             ..
         } = self;
-        locate(conflict, origin, asked.has_one_root, context);
+        locate(conflict, origin, original.has_one_root, context);
         let _ = registries.advise(conflict, context.core());
         let mut hints = empty_specs(conflict);
         hints.extend(bound_names(conflict, registries));
         hints.extend(workspace_members(conflict, registries));
-        hints.extend(folders_in_place(conflict, &context.registries));
+        hints.extend(folder_overrides(conflict, &context.registries));
         for root in &origin.packages {
             hints.extend(interfaces_of_missing(conflict, root));
         }
@@ -118,10 +118,10 @@ impl ConflictHints<'_> {
             hints.extend(core_without_class(
                 conflict,
                 core,
-                asked.provided_core.as_ref(),
+                original.provided_core.as_ref(),
             ));
         }
-        if let Some(request) = asked.side_by_side {
+        if let Some(request) = original.side_by_side {
             hints.extend(single_version_hint(
                 request,
                 registries,
@@ -132,12 +132,12 @@ impl ConflictHints<'_> {
             hints.push(Hint::option(unconfigured_hint(&context.invocation)));
         }
         conflict.hints.extend(hints);
-        if let Some(manifest) = origin.manifest.as_ref().filter(|_| asked.has_one_root) {
-            let update = asked.update.as_ref();
+        if let Some(manifest) = origin.manifest.as_ref().filter(|_| original.has_one_root) {
+            let update = original.update.as_ref();
             let hint = repair_hint(conflict, update, manifest, &context.invocation);
             conflict.hints.extend(hint);
         }
-        if let Some(labelled) = &asked.labelled {
+        if let Some(labelled) = &original.labelled {
             let _ = registries.label_classes(conflict, labelled);
         }
     }
@@ -319,7 +319,7 @@ fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint>
 
 /// Says which packages of a conflict are taken from folders instead of registries. To remove such an override is no change
 /// that the solver could try.
-fn folders_in_place(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
+fn folder_overrides(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
     let folders = registries.overriding_folders();
     let involved = folders.filter(|package| conflict.packages.contains(package));
     let hints = involved.map(|package| {

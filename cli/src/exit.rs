@@ -96,13 +96,13 @@ impl Exit {
 }
 
 /// The exit codes of a command that only reads, prints or writes local files.
-const PLAIN: &[Exit] = &[Done, Usage];
+const LOCAL_ONLY: &[Exit] = &[Done, Usage];
 
 /// The exit codes of a command that solves.
 const SOLVING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity, GaveUp];
 
 /// The exit codes of a command that solves, and goes on without a resolution.
-const SOLVING_IN_PART: &[Exit] = &[Done, Usage, Registry, Integrity, GaveUp];
+const BEST_EFFORT_SOLVING: &[Exit] = &[Done, Usage, Registry, Integrity, GaveUp];
 
 /// The exit codes of a command that fetches artifacts.
 const FETCHING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity];
@@ -124,7 +124,7 @@ const NOT_OPENED: Meaning = (Registry, "the registry cannot be opened, or cannot
 const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("resolve", SOLVING, &[]),
     ("lock", SOLVING, &[]),
-    ("init", PLAIN, &[]),
+    ("init", LOCAL_ONLY, &[]),
     ("add", SOLVING, &[]),
     ("remove", SOLVING, &[]),
     ("update", SOLVING, &[]),
@@ -179,14 +179,14 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     ("graph", SOLVING, &[]),
     ("export", SOLVING, &[]),
-    ("schema", PLAIN, &[]),
-    ("completions", PLAIN, &[]),
-    ("man", PLAIN, &[]),
-    ("reference", PLAIN, &[]),
-    ("config list", PLAIN, &[]),
-    ("config get", PLAIN, &[]),
-    ("config set", PLAIN, &[]),
-    ("config unset", PLAIN, &[]),
+    ("schema", LOCAL_ONLY, &[]),
+    ("completions", LOCAL_ONLY, &[]),
+    ("man", LOCAL_ONLY, &[]),
+    ("reference", LOCAL_ONLY, &[]),
+    ("config list", LOCAL_ONLY, &[]),
+    ("config get", LOCAL_ONLY, &[]),
+    ("config set", LOCAL_ONLY, &[]),
+    ("config unset", LOCAL_ONLY, &[]),
     (
         "spec",
         &[Done, Failed, Usage],
@@ -203,8 +203,8 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             (Registry, "the folder cannot be indexed as a registry"),
         ],
     ),
-    ("pack", PLAIN, &[]),
-    ("unpack", PLAIN, &[]),
+    ("pack", LOCAL_ONLY, &[]),
+    ("unpack", LOCAL_ONLY, &[]),
     ("check", SOLVING, &[(Failed, "there are errors")]),
     (
         "semver",
@@ -271,8 +271,8 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             ),
         ],
     ),
-    ("interface init", SOLVING_IN_PART, &[]),
-    ("interface diff", PLAIN, &[]),
+    ("interface init", BEST_EFFORT_SOLVING, &[]),
+    ("interface diff", LOCAL_ONLY, &[]),
     (
         "publish",
         FETCHING,
@@ -289,7 +289,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[(Failed, "no registry has the package or the version")],
     ),
     ("login", &[Done, Usage, Registry], &[]),
-    ("logout", PLAIN, &[]),
+    ("logout", LOCAL_ONLY, &[]),
     ("whoami", &[Done, Usage, Registry], &[]),
     ("owner list", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
     ("owner add", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
@@ -301,15 +301,15 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("verify", FETCHING, &[NO_LOCKFILE]),
     ("vendor", FETCHING, &[NO_LOCKFILE]),
     ("install", FETCHING, &[NO_LOCKFILE]),
-    ("cache dir", PLAIN, &[]),
-    ("cache list", PLAIN, &[]),
-    ("cache clean", PLAIN, &[]),
+    ("cache dir", LOCAL_ONLY, &[]),
+    ("cache list", LOCAL_ONLY, &[]),
+    ("cache clean", LOCAL_ONLY, &[]),
     (
         "cache verify",
         &[Done, Usage, Integrity],
         &[(Integrity, "damaged artifacts were removed")],
     ),
-    ("cache forget", PLAIN, &[]),
+    ("cache forget", LOCAL_ONLY, &[]),
     ("serve", &[Done, Usage, Registry], &[NOT_OPENED]),
     ("export-static", &[Done, Usage, Registry], &[NOT_OPENED]),
 ];

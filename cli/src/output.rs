@@ -34,7 +34,7 @@ pub(crate) const MAX_REGISTRY_FINDINGS: usize = 20;
 /// The two streams of a run, and their styles.
 pub(crate) struct Output {
     style: OutputStyle,
-    data_reader: DataReader,
+    stdout_kind: StdoutKind,
     shows_progress: bool,
     stdout: io::BufWriter<Box<dyn io::Write + Send>>,
     /// The first error of writing data; no data is written after it.
@@ -93,14 +93,14 @@ impl io::Write for Buffer {
     }
 }
 
-/// What reads the data.
+/// The kind of destination of stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DataReader {
+enum StdoutKind {
     Terminal,
     Program,
 }
 
-impl DataReader {
+impl StdoutKind {
     fn of_stdout() -> Self {
         if io::stdout().is_terminal() {
             Self::Terminal
@@ -178,7 +178,7 @@ impl Output {
         let stderr = AutoStream::new(io::stderr(), choice);
         Self {
             shows_progress: is_watched && !args.no_progress && !args.quiet,
-            data_reader: DataReader::of_stdout(),
+            stdout_kind: StdoutKind::of_stdout(),
             ..Self::with(style, io::stdout(), stderr)
         }
     }
@@ -194,7 +194,7 @@ impl Output {
             folder: None,
         };
         Self {
-            data_reader: DataReader::of_stdout(),
+            stdout_kind: StdoutKind::of_stdout(),
             ..Self::with(style, io::stdout(), io::stderr())
         }
     }
@@ -207,7 +207,7 @@ impl Output {
     ) -> Self {
         Self {
             style,
-            data_reader: DataReader::Program,
+            stdout_kind: StdoutKind::Program,
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(stdout)),
             failure: None,
@@ -261,7 +261,7 @@ impl Output {
         }
         text.push_str(&captured.stderr[written..]);
         if !text.is_empty() {
-            if !(captured.has_title && have_one_reader()) {
+            if !(captured.has_title && same_destination()) {
                 self.note(title);
             }
             self.message(text.trim_end());
@@ -383,7 +383,7 @@ impl Output {
             return;
         }
         // Programs get data as they are; a terminal would follow what is in them.
-        let text = if self.data_reader == DataReader::Terminal {
+        let text = if self.stdout_kind == StdoutKind::Terminal {
             harmless(text)
         } else {
             Cow::Borrowed(text)
@@ -400,7 +400,7 @@ impl Output {
 
     /// Whether data goes to a terminal.
     pub(crate) fn is_on_terminal(&self) -> bool {
-        self.data_reader == DataReader::Terminal
+        self.stdout_kind == StdoutKind::Terminal
     }
 
     /// Whether writing data failed, so that producing more is useless.
@@ -636,7 +636,7 @@ impl Output {
 }
 
 /// Whether stdout and stderr lead to the same terminal or file.
-fn have_one_reader() -> bool {
+fn same_destination() -> bool {
     let [Ok(stdout), Ok(stderr)] = [
         io::stdout().as_fd().try_clone_to_owned(),
         io::stderr().as_fd().try_clone_to_owned(),

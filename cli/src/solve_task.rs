@@ -13,7 +13,7 @@ use pkgres_resolver::{ClassRules, Conflict, PrereleasePolicy, Request, Resolutio
 use serde_json::json;
 
 use crate::certificate::Certified;
-use crate::conflict_hints::{AskedRequest, ConflictHints, RequestOrigin};
+use crate::conflict_hints::{ConflictHints, OriginalRequest, RequestOrigin};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -241,7 +241,7 @@ impl SolveTask {
         output: &mut Output,
     ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
-        let asked = AskedRequest::of(&self.request, context);
+        let original = OriginalRequest::of(&self.request, context);
         let progress = output.progress("Resolving", context.registries.activity());
         let certified = Certified::of(&mut self.request, context);
         let options = self.request.options.clone();
@@ -290,7 +290,7 @@ impl SolveTask {
             }
             Answer::Conflict(mut conflict) => {
                 let hints = ConflictHints {
-                    asked,
+                    original,
                     origin: &self.origin,
                     registries: &self.registries,
                     is_unconfigured: self.is_unconfigured,

@@ -165,19 +165,19 @@ pub(super) fn fetch_locked(
     });
     drop(progress);
     output.registry_findings(&registries.take_findings());
-    let holders = |absent: &BTreeSet<usize>| {
+    let listing_registries = |absent: &BTreeSet<usize>| {
         let absent: Vec<WantedArtifact<'_>> = absent.iter().map(|at| wanted[*at].1).collect();
-        let listing = registries.listing(&absent).into_iter();
+        let names = registries.listing(&absent).into_iter();
         // Index files list artifacts that are elsewhere.
         let title = |name: &RegistryName| {
             let mut locations = configured.iter().map(|registry| &registry.location);
             let location = locations.find(|location| location.name == *name)?;
             location.address().map(|_| title_of(location))
         };
-        listing.map(|name| name.and_then(title)).collect()
+        names.map(|name| name.and_then(title)).collect()
     };
     let is_override = |at: usize| wanted[at].0.as_str().starts_with(OVERRIDE_PREFIX);
-    problems.check(&release, &is_override, holders, context)?;
+    problems.check(&release, &is_override, listing_registries, context)?;
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
         without_digest,
@@ -273,13 +273,13 @@ impl Problems {
         }
     }
 
-    /// Fails if there are any. `is_override` tells which come from the folder of an override. `holders` returns which
-    /// registry on the network lists each of some artifacts that no registry has, if any does.
+    /// Fails if there are any. `is_override` tells which come from the folder of an override. `listing_registries`
+    /// returns which registry on the network lists each of some artifacts that no registry has, if any does.
     fn check(
         self,
         release: &dyn Fn(usize) -> String,
         is_override: &dyn Fn(usize) -> bool,
-        holders: impl FnOnce(&BTreeSet<usize>) -> Vec<Option<String>>,
+        listing_registries: impl FnOnce(&BTreeSet<usize>) -> Vec<Option<String>>,
         context: &Context,
     ) -> Result<()> {
         if let Some((_, failure)) = self.first {
@@ -289,10 +289,10 @@ impl Problems {
             return Err(not_in_cache(self.offline.into_iter().map(release)));
         }
         if !self.absent.is_empty() {
-            let holders = holders(&self.absent);
+            let listing_registries = listing_registries(&self.absent);
             let are_overrides = self.absent.iter().all(|at| is_override(*at));
             let releases = self.absent.into_iter().map(release);
-            let releases = releases.zip(holders);
+            let releases = releases.zip(listing_registries);
             return Err(no_registry_has(releases, are_overrides, context));
         }
         Ok(())
@@ -325,9 +325,9 @@ fn no_registry_has(
     context: &Context,
 ) -> Failure {
     let (mut lost, mut absent) = (Vec::new(), Vec::new());
-    for (release, holder) in releases {
-        if let Some(holder) = holder {
-            let message = format!("{holder} has no archive of {release}, which it lists");
+    for (release, registry) in releases {
+        if let Some(registry) = registry {
+            let message = format!("{registry} has no archive of {release}, which it lists");
             lost.push(Diagnostic::error(Code::RegistryUnreachable, message));
         } else {
             let message = format!("no registry has {release} with the locked digest");

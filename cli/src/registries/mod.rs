@@ -237,7 +237,7 @@ impl RegistryOptions {
     }
 
     /// Those of some registries that are not asked, because they are on the network and `--offline` is set.
-    pub(crate) fn unasked(&self, registries: &[ConfiguredRegistry]) -> Vec<String> {
+    pub(crate) fn skipped_offline(&self, registries: &[ConfiguredRegistry]) -> Vec<String> {
         let locations = registries.iter().map(|registry| &registry.location);
         locations
             .filter(|location| self.network.offline && location.address().is_some())

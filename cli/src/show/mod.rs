@@ -34,7 +34,7 @@ pub(crate) use graph::Graph;
 pub(crate) use line_breaks::{words, wrapped};
 pub(crate) use lock_diff::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use outdated::{
-    downgrades_json, left_behind, left_behind_json, outdated, outdated_json,
+    downgrades_json, held_back_outdated, held_back_outdated_json, outdated, outdated_json,
 };
 pub(crate) use repairs::{
     Editable, how_to_apply, last_day, policy_name, repair_changes, repair_changes_json, repairs,

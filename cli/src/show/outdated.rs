@@ -84,7 +84,7 @@ pub(crate) fn outdated(
 }
 
 /// Lines about packages that an update of everything did not move to their latest version.
-pub(crate) fn left_behind(packages: &[Outdated]) -> Vec<String> {
+pub(crate) fn held_back_outdated(packages: &[Outdated]) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in packages.iter().take(MAX_SHOWN_PACKAGES) {
         lines.push(format!("{} {} is held back:", entry.package, entry.latest));
@@ -112,7 +112,7 @@ pub(crate) fn left_behind(packages: &[Outdated]) -> Vec<String> {
 }
 
 /// Packages that an update of everything did not move to their latest version, as JSON.
-pub(crate) fn left_behind_json(packages: &[Outdated]) -> Vec<Value> {
+pub(crate) fn held_back_outdated_json(packages: &[Outdated]) -> Vec<Value> {
     let entries = packages.iter().map(|entry| {
         let mut json = package_json(entry);
         json["version"] = json!(entry.latest);

@@ -33,11 +33,11 @@ pub(crate) fn live_view(
     let mut resources: Vec<&ResourceRecord> = record.resources().iter().collect();
     // What is in order is of interest in the order in which that changed.
     resources.sort_by_key(|resource| (resource.state, std::cmp::Reverse(resource.since)));
-    let room = height.saturating_sub(2).max(1);
-    let hidden = resources.len().saturating_sub(room);
+    let rows = height.saturating_sub(2).max(1);
+    let hidden = resources.len().saturating_sub(rows);
     // The last row says how many are left out.
     let shown = if hidden > 0 {
-        room - 1
+        rows - 1
     } else {
         resources.len()
     };
@@ -113,12 +113,12 @@ struct Layout {
 
 impl Layout {
     fn new(width: usize, longest: usize) -> Self {
-        let room = width.saturating_sub(STATE_COLUMNS + TIME_COLUMNS);
-        let resource = longest.max("RESOURCE".len()).min(room * 11 / 20);
-        let cause = room.saturating_sub(resource + 2);
+        let width = width.saturating_sub(STATE_COLUMNS + TIME_COLUMNS);
+        let resource = longest.max("RESOURCE".len()).min(width * 11 / 20);
+        let cause = width.saturating_sub(resource + 2);
         if cause < LEAST_CAUSE {
             return Self {
-                resource: room,
+                resource: width,
                 cause: None,
             };
         }

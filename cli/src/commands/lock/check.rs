@@ -62,7 +62,7 @@ pub(super) fn check(
         _ => Disagreement::default(),
     };
     let registries = context.registries.for_root(Some(&folder))?;
-    tell_unasked(&registries, context, output);
+    note_skipped_registries(&registries, context, output);
     Ok(show_report(
         args,
         &path,
@@ -84,17 +84,21 @@ pub(super) fn check_foreign(
     let CheckedEntries { checked, .. } = check_entries(project, task, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
-    tell_unasked(&project.registries(context)?, context, output);
+    note_skipped_registries(&project.registries(context)?, context, output);
     Ok(show_report(args, &path, &checked, &none, context, output))
 }
 
 /// Tells what was not checked with `--offline`.
-fn tell_unasked(registries: &[ConfiguredRegistry], context: &Context, output: &mut Output) {
-    let unasked = context.registries.unasked(registries);
-    if !unasked.is_empty() {
+fn note_skipped_registries(
+    registries: &[ConfiguredRegistry],
+    context: &Context,
+    output: &mut Output,
+) {
+    let skipped = context.registries.skipped_offline(registries);
+    if !skipped.is_empty() {
         output.remarks([format!(
             "Checked against the cache alone: `--offline` did not ask {}",
-            sentence_list(&unasked, "and")
+            sentence_list(&skipped, "and")
         )]);
     }
 }

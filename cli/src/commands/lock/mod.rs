@@ -242,13 +242,13 @@ pub(super) fn lock_agreed(
     };
     if let Some((name, version)) = proposal.lock.packages.keys().find(is_other) {
         let command = context.invocation.command_for(words, manifest);
-        return Err(takes_another(&project, name, version, &command));
+        return Err(disagrees_with_agreement(&project, name, version, &command));
     }
     write(&project, proposal, options, context, output)
 }
 
 /// The error for a project that takes a release other than the agreed ones.
-fn takes_another(
+fn disagrees_with_agreement(
     project: &Project,
     name: &PackageName,
     version: &Version,

@@ -90,7 +90,7 @@ fn update_one(
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();
         let mut all = show::held_back_json(&report);
-        all.extend(show::left_behind_json(&held_back));
+        all.extend(show::held_back_outdated_json(&held_back));
         document["held_back"] = all.into();
         document["effects"] = show::effects_json(&effects, None).into();
         document["not_compared"] = show::not_compared_json(&effects).into();
@@ -100,7 +100,7 @@ fn update_one(
         let changes = show::changes(&diff);
         output.notes(&changes);
         output.notes(show::update_reasons(&report, &plan.named, &searched));
-        output.notes(show::left_behind(&held_back));
+        output.notes(show::held_back_outdated(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
         output.shared_notes(show::notes(&resolution, &reasons, context));

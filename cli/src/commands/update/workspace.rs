@@ -68,12 +68,12 @@ fn update_together(
     let mut report = report(&moved.resolution, &moved.roots);
     describe(&mut report, manifests, context)?;
     let agreement = stabilize(moved, manifests, &options, context, output)?;
-    let is_lost = |name: &&PackageName| {
+    let was_reverted = |name: &&PackageName| {
         let now = releases_of(&agreement.releases, name);
         releases_of(&wanted, name) != now
     };
-    if let Some(name) = plan.named.iter().find(is_lost) {
-        return Err(would_not_stay(name, &wanted, &agreement.releases));
+    if let Some(name) = plan.named.iter().find(was_reverted) {
+        return Err(would_be_reverted(name, &wanted, &agreement.releases));
     }
     let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));
     let effects = member_effects(manifests, &changes, context, output)?;
@@ -174,7 +174,11 @@ fn member_effects(
 
 /// The error for an update that the next solve would undo: members agree on one release of a package if they can, and
 /// locked releases are only preferred.
-fn would_not_stay(name: &PackageName, wanted: &AgreedReleases, agreed: &AgreedReleases) -> Failure {
+fn would_be_reverted(
+    name: &PackageName,
+    wanted: &AgreedReleases,
+    agreed: &AgreedReleases,
+) -> Failure {
     let split: BTreeSet<&PackageName> = wanted
         .iter()
         .map(|(name, _)| name)

@@ -273,6 +273,56 @@ fn machines_come_from_a_program() {
     assert!(stderr.contains("rootfs:one is named twice"), "{stderr}");
 }
 
+/// sshd is stopped while a command runs: the connection stays open, and nothing answers any more.
+#[test]
+fn a_run_on_a_machine_that_hangs_ends_when_its_time_is_up() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let begun = tempfile::tempdir().expect("a temporary folder");
+    let file = begun.path().join("begun");
+    let file = file.display();
+    // Nothing ends a command whose connection is lost, so that it ends with the folder.
+    let resources = format!(
+        "Package:\n- exec: long\n  command: [sh, -c, ': > {file}; while [ -e {file} ]; do sleep 0.1; done']\n  \
+         creates: {file}.never\n"
+    );
+    let folder = locked(&[("web/manifest.yaml", WEB), ("web/r.yaml", &resources)]);
+    let target = format!("ssh://{}", server.address());
+    let config = server.config();
+    let state = folder.path().join("state of machine");
+    let arguments = [
+        "apply",
+        "web",
+        "--max-runtime",
+        "5",
+        "--target",
+        &target,
+        "--ssh-config",
+        config.to_str().expect("a path that is text"),
+        "--state",
+        state.to_str().expect("a path that is text"),
+    ];
+    let (code, _, stderr) = std::thread::scope(|scope| {
+        let run = scope.spawn(|| pkgres(folder.path(), &arguments));
+        while !begun.path().join("begun").exists() && !run.is_finished() {
+            std::thread::yield_now();
+        }
+        server.stop_connections();
+        run.join().expect("it does not panic")
+    });
+    assert_eq!(code, Some(7), "{stderr}");
+    let over = format!("The run on {target} ended because its time was up");
+    assert!(stderr.contains(&over), "{stderr}");
+    let error =
+        format!("the connection to {target} failed: it did not answer until the run was over");
+    assert!(stderr.contains(&error), "{stderr}");
+    assert!(
+        stderr.contains("run it again once the machine answers"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn a_machine_on_which_a_class_contradicts_an_interface_is_left_alone() {
     let folder = locked(&[

@@ -14,7 +14,7 @@ use pkgres_engine::{
 };
 use pkgres_manifest::MetaParameters;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 /// A run of a command on this machine, which says that it has begun, and with which number.
 struct Run {
@@ -47,7 +47,7 @@ impl Run {
         };
         let start = Instant::now();
         while run.process().is_none() {
-            assert!(start.elapsed() < PATIENCE, "the command does not begin");
+            assert!(start.elapsed() < TIME_LIMIT, "the command does not begin");
             sleep(Duration::from_millis(5));
         }
         run

@@ -17,7 +17,7 @@ use pkgres_engine::{
 use pkgres_manifest::MetaParameters;
 
 /// The longest time that a test waits for something. Polling takes longer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 /// A folder with a file. Nobody knows that there is such a file before it is unpacked.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ fn what_a_run_has_made_is_watched_from_then_on() {
     });
     let wait_for = |changes: usize| {
         while converged
-            .recv_timeout(PATIENCE)
+            .recv_timeout(TIME_LIMIT)
             .expect("it happens in time")
             < changes
         {}

@@ -18,7 +18,7 @@ use pkgres_engine::{
 use pkgres_manifest::{MetaParameters, Polling, ResourceId};
 
 /// The longest time that a test waits for something.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 struct Run {
     control: Sender<Control>,
@@ -65,7 +65,7 @@ impl Run {
     /// Waits until a step is as wanted.
     fn wait(&self, is_wanted: impl Fn(&Step) -> bool) {
         loop {
-            let step = self.steps.recv_timeout(PATIENCE);
+            let step = self.steps.recv_timeout(TIME_LIMIT);
             if is_wanted(&step.expect("it happens in time")) {
                 return;
             }

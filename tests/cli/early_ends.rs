@@ -3,13 +3,13 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pkgres_tests::skip;
 use serde_json::Value;
 
 use crate::deployment::{WEB, folder, lock_resources};
-use crate::watched::{PATIENCE, Watched, pkgres, write};
+use crate::watched::{TIME_LIMIT, Watched, pkgres, write};
 
 /// The JSON documents of a run, each on a line.
 fn lines(stdout: &[u8]) -> Vec<Value> {
@@ -28,11 +28,11 @@ fn end_by(signal: &str, mut run: Child) -> Option<i32> {
         if let Some(status) = run.try_wait().expect("it is a child") {
             return status.code();
         }
-        if start.elapsed() > PATIENCE / 2 {
+        if start.elapsed() > TIME_LIMIT {
             let _ = run.kill();
             panic!("it goes on after the signal {signal}");
         }
-        std::thread::sleep(PATIENCE / 1000);
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -3,24 +3,28 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pkgres_tests::skip;
 
 use crate::program::write;
 
-/// How long the slow registry takes to answer: longer than the delay of the spinner, even on a busy machine.
+/// The folder that commands run in.
+const VIEWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/views.in");
+
+/// How long a registry takes to answer while no spinner is expected: longer than the delay of one.
 const DELAY: Duration = Duration::from_secs(3);
 
-/// The address of a server that is slow to answer that it is not a registry.
-fn slow_registry() -> String {
+/// The address of a server that waits before it answers that it is not a registry.
+fn slow_registry(wait: impl Fn() + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has an address");
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            std::thread::sleep(DELAY);
             let _ = stream.read(&mut [0; 4096]);
+            wait();
             let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
     });
@@ -29,8 +33,7 @@ fn slow_registry() -> String {
 
 /// The output of a command on a terminal, and its exit code; `None` without `script`.
 fn session(command: &str, variables: &[(&str, &str)]) -> Option<(String, Option<i32>)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/views.in");
-    session_in(Path::new(folder), command, variables)
+    session_in(Path::new(VIEWS), command, variables)
 }
 
 fn session_in(
@@ -38,6 +41,16 @@ fn session_in(
     command: &str,
     variables: &[(&str, &str)],
 ) -> Option<(String, Option<i32>)> {
+    let Ok(output) = script(folder, command, variables).output() else {
+        skip::without_service("`script` is not there");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some((text, output.status.code()))
+}
+
+/// The program that runs a command on a terminal.
+fn script(folder: &Path, command: &str, variables: &[(&str, &str)]) -> Command {
     let program = trycmd::cargo::cargo_bin!("pkgres");
     let mut script = Command::new("script");
     script
@@ -49,13 +62,8 @@ fn session_in(
         .env_remove("CI")
         .env("TERM", "xterm-256color")
         .envs(variables.iter().copied())
-        .stdin(std::process::Stdio::null());
-    let Ok(output) = script.output() else {
-        skip::without_service("`script` is not there");
-        return None;
-    };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some((text, output.status.code()))
+        .stdin(Stdio::null());
+    script
 }
 
 #[test]
@@ -86,18 +94,36 @@ fn a_terminal_has_colors_unless_they_are_disabled() {
 
 #[test]
 fn slow_work_shows_a_spinner() {
-    let registry = slow_registry();
-    let slow = format!("pkgres tree app --ignore-lock --no-cache --registry {registry}");
-    let Some((shown, exit)) = session(&slow, &[]) else {
+    // It answers once the terminal shows that it is waited for.
+    let (awaited, answer) = channel::<()>();
+    let registry = slow_registry(move || {
+        let _ = answer.recv();
+    });
+    let tree =
+        |registry: &str| format!("pkgres tree app --ignore-lock --no-cache --registry {registry}");
+    let mut running = script(Path::new(VIEWS), &tree(&registry), &[]);
+    let Ok(mut running) = running.stdout(Stdio::piped()).spawn() else {
+        skip::without_service("`script` is not there");
         return;
     };
+    let mut output = running.stdout.take().expect("it is piped");
+    let (mut shown, mut awaited) = (Vec::new(), Some(awaited));
+    let text = |shown: &[u8]| String::from_utf8_lossy(shown).into_owned();
+    let mut buffer = [0; 1024];
+    while let Ok(count @ 1..) = output.read(&mut buffer) {
+        shown.extend(&buffer[..count]);
+        if text(&shown).contains(&format!("Resolving, waiting for {registry}")) {
+            awaited = None;
+        }
+    }
+    let shown = text(&shown);
+    assert!(awaited.is_none(), "{shown:?}");
+    let exit = running.wait().expect("it ends").code();
     assert_eq!(exit, Some(3), "{shown}");
     let end = shown.rfind("Resolving").expect("it is there");
-    // It says what it waits for.
-    let awaited = format!("Resolving, waiting for {registry}");
-    assert!(shown.contains(&awaited), "{shown:?}");
     // The spinner is erased in the end.
     assert!(shown[end..].contains("\u{1b}[2K"), "{shown:?}");
+    let slow = tree(&slow_registry(|| std::thread::sleep(DELAY)));
     for (more, variables) in [
         (" --no-progress", &[][..]),
         (" --quiet", &[]),

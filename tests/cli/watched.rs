@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// The longest time that a test waits for something.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 /// The program in a folder, without the settings of the user.
 pub(crate) fn pkgres(folder: &Path) -> Command {
@@ -60,7 +60,7 @@ impl Watched {
     /// The next event of a name.
     pub(crate) fn next(&self, name: &str) -> Value {
         loop {
-            let event = self.events.recv_timeout(PATIENCE);
+            let event = self.events.recv_timeout(TIME_LIMIT);
             let event = event.unwrap_or_else(|_| panic!("there is no event {name}"));
             if event["event"] == name {
                 return event;
@@ -72,7 +72,7 @@ impl Watched {
     pub(crate) fn next_change(&self) -> (Value, String) {
         let mut cause = String::new();
         loop {
-            let event = self.events.recv_timeout(PATIENCE);
+            let event = self.events.recv_timeout(TIME_LIMIT);
             let event = event.expect("there is a change");
             if event["event"] == "started" {
                 cause = event["cause"].to_string();

@@ -13,7 +13,7 @@ use rustix::fs::inotify::{
 use rustix::io::Errno;
 
 /// How long to wait before looking whether to stop.
-const PATIENCE: Timespec = Timespec {
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 200_000_000,
 };
@@ -72,7 +72,7 @@ impl Inotify {
     /// Waits for events; returns none from time to time.
     pub(super) fn wait(&self) -> io::Result<Vec<Seen>> {
         let mut descriptors = [PollFd::new(&self.0, PollFlags::IN)];
-        match poll(&mut descriptors, Some(&PATIENCE)) {
+        match poll(&mut descriptors, Some(&POLL_INTERVAL)) {
             Ok(0) | Err(Errno::INTR) => return Ok(Vec::new()),
             Ok(_) => {}
             Err(error) => return Err(error.into()),

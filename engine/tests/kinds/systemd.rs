@@ -57,7 +57,7 @@ exec chroot . env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 "#;
 
 /// The longest time that a test waits for something.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 /// A running system, which ends with the test.
 struct System {
@@ -133,7 +133,7 @@ impl System {
             if is_wanted(&said) {
                 return;
             }
-            assert!(start.elapsed() < PATIENCE, "{text}: {said}");
+            assert!(start.elapsed() < TIME_LIMIT, "{text}: {said}");
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -302,6 +302,8 @@ fn is_repaired_at_once(system: &System, web: &Service) {
     let options = DriveOptions {
         run: RunOptions {
             watch: true,
+            // Longer than the test waits.
+            polling: Duration::from_hours(1),
             ..RunOptions::default()
         },
         ..DriveOptions::default()
@@ -321,18 +323,11 @@ fn is_repaired_at_once(system: &System, web: &Service) {
             let _ = sender.send(step);
         })
     });
-    let next = || steps.recv_timeout(PATIENCE).expect("it happens in time");
+    let next = || steps.recv_timeout(TIME_LIMIT).expect("it happens in time");
     assert_eq!(next(), "converged");
     for _ in 0..3 {
-        let start = Instant::now();
         system.kill("web");
         while next() != "changed" {}
-        // Polling would take 30 s.
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "{:?}",
-            start.elapsed()
-        );
         system.wait_for("systemctl is-active web", |text| text == "active\n");
     }
     system.says("systemctl disable web");

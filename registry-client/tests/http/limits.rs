@@ -79,7 +79,10 @@ fn a_server_that_drips_is_not_waited_for() {
         let found = finding(&address, |limits| limits.window = Duration::from_millis(50));
         let (setting, variable) = ("`network-min-rate`", "PKGRES_NETWORK_MIN_RATE");
         assert_limit(&found, "/index/config.json", setting, variable);
-        // One clear error, not the same wait again and again.
+        // One clear error, not the same wait again and again. The server may accept the connection later than that.
+        while connections.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
         assert_eq!(connections.load(Ordering::Relaxed), 1, "{sent:?}");
 
         let (address, _) = server(stalls(sent));

@@ -1,6 +1,7 @@
 //! Logging in at a terminal: a session in a pseudo-terminal, which `script` provides.
 
 use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -11,9 +12,6 @@ use crate::user::User;
 
 /// The end of the prompt.
 const PROMPT: &str = "(not shown): ";
-
-/// How long a person takes to begin to type. What is typed before the terminal hides it is dropped.
-const PAUSE: Duration = Duration::from_millis(1500);
 
 /// A session of one command, whose terminal does not end before the command does.
 struct Session {
@@ -28,7 +26,8 @@ impl Session {
         let program = env!("CARGO_BIN_EXE_pkgres");
         let mut script = Command::new("script");
         script
-            .args(["--quiet", "--return", "--command"])
+            // The terminal shows what is typed, as that of a person does.
+            .args(["--quiet", "--return", "--echo", "always", "--command"])
             .arg(format!("{program} {arguments}"))
             .arg("/dev/null")
             .env("NO_COLOR", "1")
@@ -63,12 +62,31 @@ impl Session {
         }
     }
 
-    /// Types a text.
+    /// Types a text, once the terminal hides it. What is typed before is dropped.
     fn types(&mut self, text: &str) {
-        std::thread::sleep(PAUSE);
+        let terminal = self.terminal();
+        loop {
+            let stty = Command::new("stty").arg("-F").arg(&terminal).output();
+            let output = stty.expect("coreutils are there");
+            if String::from_utf8_lossy(&output.stdout).contains("-echo") {
+                break;
+            }
+            let ended = self.script.try_wait().expect("it is a child");
+            assert_eq!(ended, None, "it ended: {}", self.shown);
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let keyboard = self.script.stdin.as_mut().expect("it was piped");
         keyboard.write_all(text.as_bytes()).expect("it reads");
         keyboard.flush().expect("it reads");
+    }
+
+    /// The device of the terminal: the standard input of what `script` runs.
+    fn terminal(&self) -> PathBuf {
+        let script = self.script.id();
+        let children = format!("/proc/{script}/task/{script}/children");
+        let children = std::fs::read_to_string(children).expect("it is running");
+        let child = children.trim();
+        std::fs::read_link(format!("/proc/{child}/fd/0")).expect("it has a terminal")
     }
 
     /// What the terminal showed, and the exit code.

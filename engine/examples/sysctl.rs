@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use pkgres_engine::{
-    Change, Checked, Difference, DriveOptions, EntryAttributes, GraphBuilder, Input, Kinds,
-    Machine, Probe, Resource, ResourceError, Status, Target, Watching, drive,
+    Change, Checked, Definition, Difference, DriveOptions, EntryAttributes, GraphBuilder, Input,
+    Kinds, Machine, Probe, Resource, ResourceError, Status, Target, Watching, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceDescription};
 
@@ -15,7 +15,11 @@ struct Sysctl(PathBuf, String);
 
 impl Resource for Sysctl {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self(path, wanted) = self;
+        Definition::new("sysctl")
+            .with("path", path)
+            .with("value", wanted)
+            .into_text()
     }
 
     /// Only reads: a probe cannot do anything else.

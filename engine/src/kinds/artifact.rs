@@ -9,7 +9,8 @@ use pkgres_files::{EntryAttributes, EntryKind};
 use pkgres_manifest::{Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version, sha256};
 
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Change, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError, Watching,
+    Wish,
 };
 use crate::target::{Probe, Target, TargetError};
 
@@ -251,7 +252,22 @@ fn is_as_expected(
 
 impl Resource for Artifact {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            name,
+            version,
+            digest,
+            required,
+            // They decide how it is fetched and read.
+            limits: _,
+            source: _,
+        } = self;
+        let text = |(name, version): &(PackageName, Version)| format!("{name} {version}");
+        Definition::new("artifact")
+            .with("name", name.as_str())
+            .with("version", version.to_string())
+            .with("digest", digest.to_string())
+            .with("required", required.iter().map(text).collect::<Vec<_>>())
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {

@@ -4,7 +4,7 @@ use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;
 
 use super::accounts::{groups, users};
-use crate::resource::{Difference, Identifier, Input, ResourceError};
+use crate::resource::{Definition, Difference, Identifier, Input, ResourceError};
 use crate::target::Probe;
 
 /// Owner, group and mode as they are wanted. What is `None` is left alone.
@@ -14,6 +14,40 @@ pub(super) struct WantedAttributes {
     pub(super) owner: Option<String>,
     pub(super) group: Option<String>,
 }
+
+/// Methods of a kind that set its fields `attributes` and `has_parents`: with what the kind is, and the mode of a new one.
+macro_rules! attribute_setters {
+    ($kind:literal, $mode:literal) => {
+        /// Sets that the folders around it are made if they are missing, with the mode `0755`.
+        #[must_use]
+        pub fn with_parents(mut self) -> Self {
+            self.has_parents = true;
+            self
+        }
+
+        #[doc = concat!("Sets the mode. Without one, a new ", $kind, " gets `", $mode, "`, and an existing one keeps its mode.")]
+        #[must_use]
+        pub fn with_mode(mut self, mode: u32) -> Self {
+            self.attributes.mode = Some(mode);
+            self
+        }
+
+        /// Sets the user that owns it, by name or number.
+        #[must_use]
+        pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
+            self.attributes.owner = Some(owner.into());
+            self
+        }
+
+        /// Sets its group, by name or number.
+        #[must_use]
+        pub fn with_group(mut self, group: impl Into<String>) -> Self {
+            self.attributes.group = Some(group.into());
+            self
+        }
+    };
+}
+pub(super) use attribute_setters;
 
 /// The attributes to set, and how they differ from those on the machine.
 pub(super) struct ComparedAttributes {
@@ -74,6 +108,15 @@ impl WantedAttributes {
 }
 
 impl WantedAttributes {
+    /// The definition of a resource with these properties added.
+    pub(super) fn added_to(&self, definition: Definition) -> Definition {
+        let Self { mode, owner, group } = self;
+        definition
+            .with("mode", mode)
+            .with("owner", owner)
+            .with("group", group)
+    }
+
     /// The attributes of an entry as properties that restore them, as far as different ones are wanted.
     pub(super) fn restored(
         &self,

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{EntryAttributes, EntryKind};
 use pkgres_manifest::ResourceDescription;
 
-use super::attributes::{WantedAttributes, octal};
+use super::attributes::{WantedAttributes, attribute_setters, octal};
 use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
-    Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Identifier, Input, Presence, Resource,
+    ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -65,38 +65,27 @@ impl Directory {
         self
     }
 
-    /// Sets that the folders around it are made if they are missing, with the mode `0755`.
-    #[must_use]
-    pub fn with_parents(mut self) -> Self {
-        self.has_parents = true;
-        self
-    }
-
-    /// Sets the mode. Without one, a new folder gets `0755`, and an existing one keeps its mode.
-    #[must_use]
-    pub fn with_mode(mut self, mode: u32) -> Self {
-        self.attributes.mode = Some(mode);
-        self
-    }
-
-    /// Sets the user that owns it, by name or number.
-    #[must_use]
-    pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
-        self.attributes.owner = Some(owner.into());
-        self
-    }
-
-    /// Sets its group, by name or number.
-    #[must_use]
-    pub fn with_group(mut self, group: impl Into<String>) -> Self {
-        self.attributes.group = Some(group.into());
-        self
-    }
+    attribute_setters!("folder", "0755");
 }
 
 impl Resource for Directory {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            path,
+            absence,
+            has_parents,
+            attributes,
+        } = self;
+        let state = match absence {
+            Absence::No => "present",
+            Absence::IfEmpty => "absent-if-empty",
+            Absence::Yes => "absent",
+        };
+        let definition = Definition::new("directory")
+            .with("path", path)
+            .with("state", state)
+            .with("parents", has_parents);
+        attributes.added_to(definition).into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {

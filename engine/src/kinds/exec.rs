@@ -9,8 +9,8 @@ use pkgres_manifest::{Properties, PropertyErrors, PropertyValue, ResourceDescrip
 use super::command_prerequisites::{program_wishes, require_startable};
 use super::path_text;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, ValueType,
-    Values, Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError,
+    ValueType, Values, Watching, Wish,
 };
 use crate::target::{Command, Probe, Target, TargetError, shown};
 
@@ -52,6 +52,20 @@ impl Guard {
         })
     }
 
+    fn definition(&self) -> String {
+        match self {
+            Self::Creates(path) => Definition::new("creates").with("path", path),
+            Self::Unless(command) => {
+                Definition::new("unless").with("command", command_definition(command))
+            }
+            Self::OnlyIf(command) => {
+                Definition::new(ONLY_IF).with("command", command_definition(command))
+            }
+            Self::OnRefresh => Definition::new("on_refresh"),
+        }
+        .into_text()
+    }
+
     /// Whether properties can say all of it. They cannot say who a command of a guard runs as, for instance.
     fn is_describable(&self) -> bool {
         self.command().is_none_or(|command| {
@@ -85,6 +99,34 @@ impl Guard {
             Self::Creates(_) | Self::OnRefresh => None,
         }
     }
+}
+
+/// Everything that decides what a command does, as text.
+fn command_definition(command: &Command) -> String {
+    let Command {
+        program,
+        arguments,
+        variables,
+        input,
+        folder,
+        timeout,
+        user,
+        group,
+        // The run sets it.
+        cancellation: _,
+        has_scratch,
+    } = command;
+    Definition::new("command")
+        .with("program", program)
+        .with("arguments", arguments)
+        .with("variables", variables)
+        .with_bytes("input", input)
+        .with("folder", folder)
+        .with("timeout", timeout)
+        .with("user", user)
+        .with("group", group)
+        .with("has_scratch", has_scratch)
+        .into_text()
 }
 
 /// Whether the command of a guard succeeds. One that could not run, or was killed, says neither yes nor no.
@@ -245,9 +287,17 @@ impl Resource for Exec {
             undo,
             is_undone,
             output,
+            // What the last run wrote.
             stdout: _,
         } = self;
-        format!("Exec {command:?} {guards:?} {undo:?} {is_undone} {output}")
+        let guards: Vec<_> = guards.iter().map(Guard::definition).collect();
+        Definition::new("exec")
+            .with("command", command_definition(command))
+            .with("guards", guards)
+            .with("undo", undo.as_ref().map(command_definition))
+            .with("is_undone", is_undone)
+            .with("output", output.name())
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
@@ -436,7 +486,11 @@ impl Query {
 
 impl Resource for Query {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self { command, output } = self;
+        Definition::new("query")
+            .with("command", command_definition(command))
+            .with("output", output.name())
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {

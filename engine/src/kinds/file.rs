@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
-use pkgres_manifest::{ResourceDescription, sha256};
+use pkgres_manifest::ResourceDescription;
 
-use super::attributes::{WantedAttributes, octal};
+use super::attributes::{WantedAttributes, attribute_setters, octal};
 use super::directory::account_wishes;
 use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Resource,
-    ResourceError, ValueType, Watching, Wish,
+    Awaited, Before, Change, Checked, Definition, Difference, Identifier, Input, Presence,
+    Resource, ResourceError, ValueType, Watching, Wish,
 };
 use crate::target::{Probe, Target, TargetError};
 
@@ -47,20 +47,11 @@ pub struct File {
 #[derive(Clone, PartialEq, Eq)]
 struct Content(Arc<[u8]>);
 
-/// Part of the definition of a resource, which decides whether two are the same.
 impl fmt::Debug for Content {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match std::str::from_utf8(&self.0) {
-            Ok(text) if text.len() <= MAX_SHOWN_CONTENT => {
-                formatter.write_fmt(format_args!("{text:?}"))
-            }
-            _ => formatter.write_fmt(format_args!("sha256:{:02x?}", sha256(&self.0))),
-        }
+        write!(formatter, "{}", sized(self.0.len() as u64))
     }
 }
-
-/// The most bytes of a content that definitions have as they are.
-const MAX_SHOWN_CONTENT: usize = 1024;
 
 impl File {
     /// A file that must exist, with any content.
@@ -108,38 +99,28 @@ impl File {
         self
     }
 
-    /// Sets that the folders around it are made if they are missing, with the mode `0755`.
-    #[must_use]
-    pub fn with_parents(mut self) -> Self {
-        self.has_parents = true;
-        self
-    }
-
-    /// Sets the mode. Without one, a new file gets `0644`, and an existing one keeps its mode.
-    #[must_use]
-    pub fn with_mode(mut self, mode: u32) -> Self {
-        self.attributes.mode = Some(mode);
-        self
-    }
-
-    /// Sets the user that owns it, by name or number.
-    #[must_use]
-    pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
-        self.attributes.owner = Some(owner.into());
-        self
-    }
-
-    /// Sets its group, by name or number.
-    #[must_use]
-    pub fn with_group(mut self, group: impl Into<String>) -> Self {
-        self.attributes.group = Some(group.into());
-        self
-    }
+    attribute_setters!("file", "0644");
 }
 
 impl Resource for File {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            path,
+            is_absent,
+            has_parents,
+            content,
+            copied,
+            attributes,
+        } = self;
+        let mut definition = Definition::new("file")
+            .with("path", path)
+            .with("is_absent", is_absent)
+            .with("parents", has_parents)
+            .with("copy_of", copied);
+        if let Some(content) = content {
+            definition = definition.with_bytes(CONTENT, &content.0);
+        }
+        attributes.added_to(definition).into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {

@@ -8,8 +8,8 @@ use pkgres_manifest::{Facts, Properties, PropertyErrors, ResourceDescription};
 
 use super::parent_folders::check_place;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
-    ValueType, Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Identifier, Input, Presence, Resource,
+    ResourceError, ValueType, Watching, Wish,
 };
 use crate::target::{Command, Output, Probe, Target, TargetError};
 
@@ -66,7 +66,9 @@ impl<Kind: Resource> Resource for Forced<Kind> {
     fn definition(&self) -> String {
         let definition = self.resource.definition();
         if self.replaces {
-            format!("Forced {definition}")
+            Definition::new("forced")
+                .with("resource", definition)
+                .into_text()
         } else {
             definition
         }

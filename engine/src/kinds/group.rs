@@ -5,8 +5,8 @@ use pkgres_manifest::ResourceDescription;
 use super::accounts::{GROUPS, account_number, check_name, groups, taken, users};
 use super::run_programs::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
-    SentValue, ValueType, Watching,
+    Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
+    ResourceError, SentValue, ValueType, Watching,
 };
 use crate::target::{Command, Probe};
 
@@ -54,7 +54,18 @@ impl Group {
 
 impl Resource for Group {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            name,
+            is_absent,
+            number,
+            is_system,
+        } = self;
+        Definition::new("group")
+            .with("name", name)
+            .with("is_absent", is_absent)
+            .with("number", number)
+            .with("is_system", is_system)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {

@@ -9,8 +9,8 @@ use super::parent_folders::{Parents, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
-    Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Identifier, Input, Presence, Resource,
+    ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -53,7 +53,16 @@ impl Link {
 
 impl Resource for Link {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            path,
+            target,
+            has_parents,
+        } = self;
+        Definition::new("link")
+            .with("path", path)
+            .with("target", target)
+            .with("parents", has_parents)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {

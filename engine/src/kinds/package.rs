@@ -7,7 +7,8 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use super::apt::{apt, check_installation, check_removal, install, listed, run};
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError,
+    Watching, Wish,
 };
 use crate::target::{Command, OS_FAMILY, Probe, Target, TargetError};
 
@@ -114,7 +115,17 @@ impl Package {
 
 impl Resource for Package {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self { name, wanted } = self;
+        let (state, version) = match wanted {
+            WantedVersion::Any => ("present", None),
+            WantedVersion::Exactly(version) => ("present", Some(version)),
+            WantedVersion::Nothing => ("absent", None),
+        };
+        Definition::new("package")
+            .with("name", name)
+            .with("state", state)
+            .with("version", version)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
@@ -186,7 +197,10 @@ struct Packages(Vec<Package>);
 
 impl Resource for Packages {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let packages: Vec<_> = self.0.iter().map(Package::definition).collect();
+        Definition::new("packages")
+            .with("packages", packages)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {

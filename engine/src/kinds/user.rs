@@ -13,8 +13,8 @@ use super::accounts::{
 use super::group::removed_groups;
 use super::run_programs::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
-    SentValue, ValueType, Watching, Wish,
+    Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
+    ResourceError, SentValue, ValueType, Watching, Wish,
 };
 use crate::target::{Command, Probe};
 
@@ -367,7 +367,30 @@ impl User {
 
 impl Resource for User {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self {
+            name,
+            is_absent,
+            number,
+            group,
+            groups,
+            has_only_groups,
+            home,
+            shell,
+            comment,
+            is_system,
+        } = self;
+        Definition::new("user")
+            .with("name", name)
+            .with("is_absent", is_absent)
+            .with("number", number)
+            .with("group", group)
+            .with("groups", groups)
+            .with("has_only_groups", has_only_groups)
+            .with("home", home)
+            .with("shell", shell)
+            .with("comment", comment)
+            .with("is_system", is_system)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {

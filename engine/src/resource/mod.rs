@@ -5,11 +5,13 @@
 //! does not reach the wanted state at once.
 
 mod before;
+mod definition;
 mod identifier;
 mod value;
 mod watching;
 
 pub use before::Before;
+pub use definition::Definition;
 pub use identifier::{Identifier, Relation, Wish};
 pub use value::{SentValue, ValueType, Values};
 pub use watching::Watching;
@@ -290,8 +292,8 @@ impl Presence {
 /// ```
 /// use std::path::Path;
 /// use pkgres_engine::{
-///     Change, Checked, Difference, EntryAttributes, Input, Machine, Probe, Resource, ResourceError,
-///     Target, Watching,
+///     Change, Checked, Definition, Difference, EntryAttributes, Input, Machine, Probe, Resource,
+///     ResourceError, Target, Watching,
 /// };
 ///
 /// /// The name of a host.
@@ -302,7 +304,7 @@ impl Presence {
 ///
 /// impl Resource for HostName {
 ///     fn definition(&self) -> String {
-///         format!("{self:?}")
+///         Definition::new("host name").with("name", &self.0).into_text()
 ///     }
 ///
 ///     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
@@ -351,7 +353,7 @@ impl Presence {
 /// ```
 pub trait Resource: Send + Sync {
     /// Everything that decides what the resource does, as text: two resources with the same text are the same. When a
-    /// new graph replaces another, resources that stay the same keep their state.
+    /// new graph replaces another, resources that stay the same keep their state. [`Definition`] writes it.
     fn definition(&self) -> String;
 
     /// Compares the machine with what the resource wants. It must not depend on anything but its arguments, and must

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use pkgres_manifest::ResourceId;
 
 use super::AppliedState;
-use crate::resource::{Change, Checked, Difference, Input, Resource, ResourceError, Watching};
+use crate::resource::{
+    Change, Checked, Definition, Difference, Input, Resource, ResourceError, Watching,
+};
 use crate::target::{Probe, Target};
 
 /// A resource that restores what was there before resources that are gone, and then forgets it.
@@ -54,7 +56,11 @@ impl Reversing {
 impl Resource for Reversing {
     fn definition(&self) -> String {
         let definition = self.resource.as_ref().map(|resource| resource.definition());
-        format!("Reversing {:?} {definition:?}", self.ids)
+        let ids: Vec<_> = self.ids.iter().map(ToString::to_string).collect();
+        Definition::new("reversing")
+            .with("ids", ids)
+            .with("resource", definition)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {

@@ -1,6 +1,7 @@
 //! What holds for every kind.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use pkgres_engine::{
     Command, Directory, Exec, File, Group, Guard, Kinds, Link, LockedArtifacts, Package, Query,
@@ -97,4 +98,45 @@ fn one_change_is_enough_and_a_second_one_does_nothing() {
         change(machine, removal.as_ref());
         assert!(is_in_order(machine, removal.as_ref()));
     }
+}
+
+/// Names of fields in the code may change; what counts as the same resource may not.
+#[test]
+fn definitions_have_the_properties_by_name() {
+    let link = Link::new("/a", "/b\", parents: true").definition();
+    let expected = r#"link, path: "/a", target: Some("/b\", parents: true"), parents: false"#;
+    assert_eq!(link, expected);
+    let command = || Command::new("true").argument("x");
+    let guard = || Guard::creates("/a");
+    let different: Vec<String> = [
+        Exec::new(command(), guard()),
+        Exec::new(command().argument("y"), guard()),
+        Exec::new(command().user("nobody"), guard()),
+        Exec::new(command().input("x"), guard()),
+        Exec::new(command().timeout(Duration::from_secs(1)), guard()),
+        Exec::new(command(), Guard::Unless(command())),
+        Exec::new(command(), Guard::OnlyIf(command())),
+        Exec::new(command(), guard()).with_guard(Guard::OnRefresh),
+        Exec::new(command(), guard()).with_undo(command()),
+        Exec::new(command(), guard()).undone(),
+    ]
+    .map(|exec| exec.definition())
+    .into();
+    let files = [
+        File::new("/a"),
+        File::new("/a").absent(),
+        File::new("/a").with_content(""),
+        File::new("/a").with_content("x"),
+        File::new("/a").with_copy_of("/x"),
+        File::new("/a").with_parents(),
+        File::new("/a").with_mode(0o644),
+        File::new("/a").with_owner("x"),
+        File::new("/a").with_group("x"),
+    ]
+    .map(|file| file.definition());
+    let all: Vec<String> = different.into_iter().chain(files).collect();
+    let texts: BTreeSet<&String> = all.iter().collect();
+    assert_eq!(texts.len(), all.len(), "{all:#?}");
+    let again = Exec::new(command(), guard()).definition();
+    assert_eq!(again, all[0]);
 }

@@ -10,8 +10,8 @@ use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, SentValue, ValueType,
-    Watching, Wish,
+    Before, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError, SentValue,
+    ValueType, Watching, Wish,
 };
 use crate::target::{Probe, TargetError};
 
@@ -238,7 +238,16 @@ impl Service {
 
 impl Resource for Service {
     fn definition(&self) -> String {
-        format!("{self:?}")
+        let Self { name, wanted } = self;
+        let WantedState {
+            is_running,
+            is_enabled,
+        } = wanted;
+        Definition::new("service")
+            .with("name", name)
+            .with("is_running", is_running)
+            .with("is_enabled", is_enabled)
+            .into_text()
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {

@@ -16,7 +16,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 /// How often each is measured.
-const ROUNDS: usize = 41;
+const ROUNDS: usize = 101;
 
 fn main() {
     let paths: Vec<String> = std::env::args()

@@ -28,7 +28,7 @@ pub(super) struct Tag<'text> {
     /// The name, with its prefix.
     pub(super) name: &'text str,
     /// The attributes, as they are written.
-    attributes: &'text str,
+    pub(super) attributes: &'text str,
     /// Whether the element has neither text nor elements, and no tag that closes it.
     is_empty: bool,
 }
@@ -77,11 +77,7 @@ impl<'text> Document<'text> {
             let message = "there is something before the XML declaration";
             return Err(Problem::malformed(message, Span::default()));
         }
-        let is_control = |byte: u8| byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
-        let control = self.text.bytes().position(is_control);
-        let others = ["\u{fffe}", "\u{ffff}"].into_iter();
-        let other = others.filter_map(|other| self.text.find(other)).min();
-        let Some(start) = control.into_iter().chain(other).min() else {
+        let Some(start) = position_of_forbidden(self.text) else {
             return Ok(());
         };
         let character = self.text[start..].chars().next().unwrap_or_default();
@@ -144,16 +140,20 @@ impl<'text> Document<'text> {
         }
         let depth = self.depth;
         loop {
+            let is_own = self.depth == depth;
             let event = self.reader.read_event();
-            self.admit(&event)?;
             let part = match &event {
-                Ok(Event::Text(text)) if self.depth == depth => self.part(text).into(),
-                Ok(Event::CData(text)) if self.depth == depth => self.part(text).into(),
-                Ok(Event::GeneralRef(reference)) if self.depth == depth => {
-                    self.referenced(reference)?
+                Ok(Event::Text(text)) if is_own => self.part(text).into(),
+                Ok(Event::CData(text)) if is_own => self.part(text).into(),
+                Ok(Event::GeneralRef(reference)) if is_own => self.referenced(reference)?,
+                Ok(Event::End(_)) if is_own => {
+                    self.depth -= 1;
+                    return Ok((whole, span));
                 }
-                Ok(Event::End(_)) if self.depth < depth => return Ok((whole, span)),
-                _ => continue,
+                _ => {
+                    self.admit(&event)?;
+                    continue;
+                }
             };
             span.end = self.position();
             if whole.is_empty() {
@@ -207,6 +207,7 @@ impl<'text> Document<'text> {
     }
 
     /// The place of a part of the document, such as a name or a value.
+    #[inline]
     pub(super) fn span(&self, part: &'text str) -> Span {
         let start = part.as_ptr().addr() - self.text.as_ptr().addr();
         Span {
@@ -216,23 +217,10 @@ impl<'text> Document<'text> {
     }
 
     /// Counts the depth, and rejects an event that is an error or beyond the limits.
-    ///
-    /// Events are looked at where the reader puts them: to move each of them, or to call this for each, costs a tenth of the
-    /// time.
-    #[expect(
-        clippy::inline_always,
-        reason = "the compiler does not find it worth it"
-    )]
-    #[inline(always)]
     fn admit(&mut self, event: &Result<Event<'text>, quick_xml::Error>) -> Result<(), Problem> {
         match event {
-            Ok(Event::Start(_)) => {
-                self.depth += 1;
-                if self.depth > self.max_depth {
-                    return Err(self.too_deep());
-                }
-            }
-            Ok(Event::Empty(_)) if self.depth >= self.max_depth => return Err(self.too_deep()),
+            Ok(Event::Start(_)) => self.open()?,
+            Ok(Event::Empty(_)) => self.check_depth(self.depth + 1)?,
             // The reader rejects a tag that closes nothing.
             Ok(Event::End(_)) => self.depth -= 1,
             Ok(Event::GeneralRef(reference)) => {
@@ -252,6 +240,21 @@ impl<'text> Document<'text> {
         Ok(())
     }
 
+    /// Counts an element that is opened.
+    #[inline]
+    fn open(&mut self) -> Result<(), Problem> {
+        self.depth += 1;
+        self.check_depth(self.depth)
+    }
+
+    #[inline]
+    fn check_depth(&self, depth: usize) -> Result<(), Problem> {
+        if depth > self.max_depth {
+            return Err(self.too_deep());
+        }
+        Ok(())
+    }
+
     /// The number of bytes that were read.
     fn position(&self) -> usize {
         usize::try_from(self.reader.buffer_position())
@@ -263,6 +266,7 @@ impl<'text> Document<'text> {
         Span { start: end, end }
     }
 
+    #[inline]
     fn tag(&self, start: &BytesStart<'text>, is_empty: bool) -> Tag<'text> {
         let content = self.part(start);
         let (name, attributes) = content
@@ -299,6 +303,7 @@ impl<'text> Document<'text> {
         })
     }
 
+    #[cold]
     fn too_deep(&self) -> Problem {
         Problem {
             code: Code::Limit,
@@ -313,6 +318,33 @@ impl<'text> Document<'text> {
     }
 }
 
+/// The position of the first character that no document has: a control character, U+FFFE or U+FFFF.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without jumps, the loop is compiled to vector instructions"
+)]
+fn position_of_forbidden(text: &str) -> Option<usize> {
+    const CHUNK: usize = 1024;
+    let bytes = text.as_bytes();
+    let is_control = |byte: u8| (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+    // U+FFFE and U+FFFF begin with 0xef in UTF-8.
+    let is_suspicious = |chunk: &[u8]| {
+        let bytes = chunk.iter().copied();
+        bytes.fold(false, |found, byte| {
+            found | is_control(byte) | (byte == 0xef)
+        })
+    };
+    let chunks = bytes.chunks(CHUNK).enumerate();
+    let mut suspicious = chunks
+        .filter(|(_, chunk)| is_suspicious(chunk))
+        .flat_map(|(number, chunk)| (number * CHUNK..).take(chunk.len()));
+    suspicious.find(|position| match bytes[*position..] {
+        [0xef, 0xbf, 0xbe | 0xbf, ..] => true,
+        [byte, ..] => is_control(byte),
+        [] => false,
+    })
+}
+
 /// Whether a document can have a character, also one that is referred to by its number.
 fn is_character(character: char) -> bool {
     match character {
@@ -323,22 +355,39 @@ fn is_character(character: char) -> bool {
 
 impl Children {
     /// The next element. What was not read of the one before is skipped.
+    ///
+    /// Nearly all events are texts and tags. They are looked at here, where the reader puts them: a call for each event, or
+    /// a move of it, costs a tenth of the time.
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler does not find it worth it"
+    )]
+    #[inline(always)]
     pub(super) fn next<'text>(
         &mut self,
         document: &mut Document<'text>,
     ) -> Result<Option<Tag<'text>>, Problem> {
         while !self.is_over {
             let event = document.reader.read_event();
-            document.admit(&event)?;
             match &event {
-                Ok(Event::Start(start)) if document.depth == self.depth + 1 => {
-                    return Ok(Some(document.tag(start, false)));
+                Ok(Event::Text(_)) => {}
+                Ok(Event::Start(start)) => {
+                    document.open()?;
+                    if document.depth == self.depth + 1 {
+                        return Ok(Some(document.tag(start, false)));
+                    }
                 }
-                Ok(Event::Empty(start)) if document.depth == self.depth => {
-                    return Ok(Some(document.tag(start, true)));
+                Ok(Event::Empty(start)) => {
+                    document.check_depth(document.depth + 1)?;
+                    if document.depth == self.depth {
+                        return Ok(Some(document.tag(start, true)));
+                    }
                 }
-                Ok(Event::End(_)) => self.is_over = document.depth < self.depth,
-                _ => {}
+                Ok(Event::End(_)) => {
+                    document.depth -= 1;
+                    self.is_over = document.depth < self.depth;
+                }
+                _ => document.admit(&event)?,
             }
         }
         Ok(None)
@@ -362,14 +411,56 @@ fn is_blank(event: &Event<'_>) -> bool {
 /// Splits the attribute off that a text begins with: its name, its value as written, and what follows.
 #[inline]
 fn split_attribute(text: &str) -> Option<(&str, &str, &str)> {
-    let (name, after) = text.split_at(memchr(b'=', text.as_bytes())?);
-    let name = name.trim_ascii_end();
-    let after = after[1..].trim_ascii_start();
+    let end = text
+        .bytes()
+        .position(|next| next == b'=' || next.is_ascii_whitespace())?;
+    let (name, after) = text.split_at(end);
+    let after = after
+        .trim_ascii_start()
+        .strip_prefix('=')?
+        .trim_ascii_start();
     let quote = after.bytes().next()?;
-    if !matches!(quote, b'"' | b'\'') || name.bytes().any(|next| next.is_ascii_whitespace()) {
+    if !matches!(quote, b'"' | b'\'') {
         return None;
     }
     let after = &after[1..];
     let (value, after) = after.split_at(memchr(quote, after.as_bytes())?);
     Some((name, value, &after[1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forbidden_characters_are_found_anywhere() {
+        for forbidden in ["\0", "\u{b}", "\u{1f}", "\u{fffe}", "\u{ffff}"] {
+            // Around the ends of the pieces that are looked at together.
+            for before in (0..8).chain(1018..1030).chain(2040..2052) {
+                let allowed = "\u{fffd}\t\r\n\u{ff0c}".repeat(before / 12 + 1);
+                let padding = "x".repeat(before);
+                let text = format!("{allowed}{padding}{forbidden}{forbidden}{allowed}");
+                let position = allowed.len() + before;
+                assert_eq!(position_of_forbidden(&text), Some(position), "{before}");
+                assert_eq!(position_of_forbidden(&text[..position]), None, "{before}");
+            }
+        }
+    }
+
+    #[test]
+    fn attributes_are_split() {
+        for (text, parts) in [
+            ("a='1' b='2'", Some(("a", "1", " b='2'"))),
+            ("a\n=\t\"'\"", Some(("a", "'", ""))),
+            ("a=''b=''", Some(("a", "", "b=''"))),
+            ("a b='1'", None),
+            ("a", None),
+            ("a ", None),
+            ("a=1", None),
+            ("a=", None),
+            ("a='1", None),
+        ] {
+            assert_eq!(split_attribute(text), parts, "{text}");
+        }
+    }
 }

@@ -145,7 +145,18 @@ pub(super) fn package_name(uri: &str) -> Result<PackageName, NameError> {
     }
 }
 
+/// Reads `i=58` or `ns=1;i=58`, as nearly all ids are written: the index of the namespace, and the number.
+pub(super) fn read_numeric(text: &str) -> Option<(u16, u32)> {
+    let Some(rest) = text.strip_prefix("ns=") else {
+        return Some((0, number(text.strip_prefix("i=")?)?));
+    };
+    let end = rest.bytes().position(|next| next == b';')?;
+    let identifier = rest[end..].strip_prefix(";i=")?;
+    Some((number(&rest[..end])?, number(identifier)?))
+}
+
 /// Reads a number of digits only.
+#[inline]
 fn number<T: TryFrom<u32>>(digits: &str) -> Option<T> {
     let add = |number: u32, next: u8| {
         let digit = next.wrapping_sub(b'0');

@@ -386,6 +386,77 @@ fn a_namespace_that_does_not_exist_is_reported_once() {
 }
 
 #[test]
+fn references_that_look_alike_have_their_own_places() {
+    let node = |id: u32, references: &str| {
+        format!(
+            "<UAObjectType NodeId='ns=1;i={id}'><References>{references}</References></UAObjectType>\n"
+        )
+    };
+    let wrong = "<Reference ReferenceType='i=45' IsForward='no'>i=58</Reference>";
+    let found = findings(&file(&format!(
+        "{HEAD}\n{}{}",
+        node(1, wrong),
+        node(2, wrong)
+    )));
+    assert_eq!(
+        found,
+        [11, 12].map(|line| format!(
+            "pump.xml:{line}:46: error[PK0007]: `IsForward` is `true` or `false`, not `no`"
+        ))
+    );
+    // The name is reported once, however the other attributes are.
+    let unknown = "<Reference ReferenceType='HasPumps'>i=1</Reference>\
+                   <Reference ReferenceType='HasPumps' IsForward='false'>i=1</Reference>";
+    let found = findings(&file(&format!(
+        "{HEAD}\n{}{}",
+        node(1, unknown),
+        node(2, unknown)
+    )));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let component = "<Reference ReferenceType='i=47'>i=1</Reference>";
+    let text = file(&format!(
+        "{HEAD}\n{}{}",
+        node(1, component),
+        node(2, &format!("{component}{component}"))
+    ));
+    let node_set = read(&text);
+    let places = node_set.types.iter().map(|one| {
+        let [used] = &one.uses[..] else {
+            panic!("one use: {:?}", one.uses);
+        };
+        used.span.start - one.span.start
+    });
+    assert_eq!(places.collect::<Vec<_>>(), [48, 48]);
+    assert!(node_set.types.iter().all(|one| {
+        let span = one.uses[0].span;
+        text[span.start..span.end] == *"i=47"
+    }));
+}
+
+#[test]
+fn the_depth_is_limited_everywhere() {
+    // The first is within the node set, the second within the text of an alias.
+    for (before, after, depth) in [
+        ("", "", 63),
+        ("<Aliases><Alias Alias='a'>i=1", "</Alias></Aliases>", 61),
+    ] {
+        let nested = |depth: usize, inner: &str| {
+            let (open, close) = ("<a>".repeat(depth), "</a>".repeat(depth));
+            findings(&file(&format!("{before}{open}{inner}{close}{after}")))
+        };
+        assert_eq!(nested(depth, "x"), Vec::<String>::new());
+        assert_eq!(nested(depth - 1, "<a/>"), Vec::<String>::new());
+        for found in [nested(depth, "<a/>"), nested(depth + 1, "")] {
+            assert!(
+                found[0].ends_with("more than the limit of 64 nested elements"),
+                "{found:?}"
+            );
+        }
+        assert!(nested(1, "&file;")[0].ends_with("the entity `file` is not defined"));
+    }
+}
+
+#[test]
 fn limits_hold() {
     let deep = |depth: usize| {
         let text = file(&format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth)));

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use self::members::{MemberReference, Members};
 use super::document::{Document, Problem, Tag};
-use super::node_id::{ExpandedNodeId, Namespace, NodeId, UA_NAMESPACE};
+use super::node_id::{ExpandedNodeId, Identifier, Namespace, NodeId, UA_NAMESPACE, read_numeric};
 use super::nodeset::{
     Model, NodeSet, NodeType, NodeUse, OwnNodes, Role, Source, TypeKind, TypeReference,
 };
@@ -188,7 +188,11 @@ struct NodeSetReader<'text> {
     /// Types with a supertype that states it, or with an interface, where the last is true.
     stated_elsewhere: Vec<(NodeId<'text>, NodeId<'text>, Span, bool)>,
     /// What names of reference types and data types mean, as far as they were used.
-    names: FxHashMap<(Role, &'text str), KnownName<'text>>,
+    names: Vec<KnownName<'text>>,
+    /// The numbers of these names.
+    numbers: FxHashMap<(Role, &'text str), usize>,
+    /// What tags of references mean, by their attributes as written.
+    references: FxHashMap<&'text str, KnownReference<'text>>,
     /// The types that nodes use which are no types, with the namespaces of these nodes.
     uses: FxHashMap<(u16, Role, NodeId<'text>), Span>,
     /// The members of nodes, if they are wanted.
@@ -241,6 +245,18 @@ struct KnownName<'text> {
     last_namespace: Option<u16>,
 }
 
+/// The meaning of the tag of a reference.
+#[derive(Clone, Copy)]
+struct KnownReference<'text> {
+    /// The number of the reference type.
+    name: usize,
+    kind: ReferenceKind,
+    /// The direction; the text where there should be one if it is wrong.
+    is_forward: Result<bool, &'text str>,
+    /// The place of the name in the attributes.
+    place: Span,
+}
+
 /// What a reference means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReferenceKind {
@@ -264,7 +280,9 @@ impl<'text> NodeSetReader<'text> {
             models: Vec::new(),
             types: Vec::new(),
             stated_elsewhere: Vec::new(),
-            names: FxHashMap::default(),
+            names: Vec::new(),
+            numbers: FxHashMap::default(),
+            references: FxHashMap::default(),
             uses: FxHashMap::default(),
             members: None,
             nodes: None,
@@ -355,13 +373,25 @@ impl<'text> NodeSetReader<'text> {
 
     /// The node that a text means: a NodeId, or an alias of one.
     fn resolve(&mut self, text: &Cow<'text, str>, span: Span) -> Meaning<'text> {
-        if let Some(id) = ExpandedNodeId::read_trimmed(text) {
+        if let Some(id) = self.numeric_id(text.trim_ascii()) {
+            Meaning::Node(id)
+        } else if let Some(id) = ExpandedNodeId::read_trimmed(text) {
             let id = self.node_of(id, span);
             id.map_or(Meaning::Reported, Meaning::Node)
         } else {
             let id = self.aliases.get(text.trim_ascii());
             id.cloned().map_or(Meaning::Unknown, Meaning::Node)
         }
+    }
+
+    /// Reads a NodeId with a number in a namespace that the file has.
+    fn numeric_id(&self, text: &str) -> Option<NodeId<'text>> {
+        let (namespace, number) = read_numeric(text)?;
+        let is_known = usize::from(namespace) < self.namespaces.len();
+        is_known.then_some(NodeId {
+            namespace,
+            identifier: Identifier::Numeric(number),
+        })
     }
 
     /// Reads a NodeId; after an error it returns `None`.

@@ -7,8 +7,8 @@ use super::super::node_id::NodeId;
 use super::super::nodeset::{NodeType, NodeUse, Role, TypeKind};
 use super::members::MemberReference;
 use super::{
-    HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, Meaning, NodeSetReader,
-    ReferenceKind, well_known,
+    HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, KnownReference, Meaning,
+    NodeSetReader, ReferenceKind, well_known,
 };
 
 /// The node whose elements are being read.
@@ -30,8 +30,14 @@ impl<'text> NodeSetReader<'text> {
             return Ok(());
         };
         let span = self.document.span(written_id);
-        let written_id = self.document.unescaped(written_id)?;
-        let Some(id) = self.node_id(&written_id, span) else {
+        let numeric = self.numeric_id(written_id);
+        let id = if numeric.is_some() {
+            numeric
+        } else {
+            let written_id = self.document.unescaped(written_id)?;
+            self.node_id(&written_id, span)
+        };
+        let Some(id) = id else {
             return Ok(());
         };
         if let Some(members) = &mut self.members {
@@ -57,7 +63,7 @@ impl<'text> NodeSetReader<'text> {
             });
         }
         if let Some(data_type) = data_type {
-            self.use_name(&mut node, Role::DataType, data_type)?;
+            self.use_data_type(&mut node, data_type)?;
         }
         let mut parts = self.document.children(tag);
         while let Some(tag) = parts.next(&mut self.document)? {
@@ -77,7 +83,7 @@ impl<'text> NodeSetReader<'text> {
                             && let [Some(data_type)] =
                                 self.document.attributes(tag, ["DataType"])?
                         {
-                            self.use_name(&mut node, Role::DataType, data_type)?;
+                            self.use_data_type(&mut node, data_type)?;
                         }
                     }
                 }
@@ -90,22 +96,26 @@ impl<'text> NodeSetReader<'text> {
 
     /// Reads a reference of a node.
     fn reference(&mut self, node: &mut Node<'text>, tag: Tag<'text>) -> Result<(), Problem> {
-        let [name, is_forward] = self
-            .document
-            .attributes(tag, ["ReferenceType", "IsForward"])?;
-        let Some(name) = name else {
-            let message = "a `Reference` without the attribute `ReferenceType`".to_owned();
-            self.error(self.document.span(tag.name), message);
-            return Ok(());
+        let known = match self.references.get(tag.attributes) {
+            Some(known) => *known,
+            None => match self.look_up_reference(tag)? {
+                Some(known) => known,
+                None => return Ok(()),
+            },
         };
-        let kind = self.use_name(node, Role::ReferenceType, name)?;
+        let attributes = self.document.span(tag.attributes);
+        let place = Span {
+            start: attributes.start + known.place.start,
+            end: attributes.start + known.place.end,
+        };
+        self.record_name(node, Role::ReferenceType, known.name, place);
+        let kind = known.kind;
         if kind == ReferenceKind::Other {
             return Ok(());
         }
-        let is_forward = match is_forward.map(str::trim) {
-            None | Some("true" | "1") => true,
-            Some("false" | "0") => false,
-            Some(other) => {
+        let is_forward = match known.is_forward {
+            Ok(is_forward) => is_forward,
+            Err(other) => {
                 let message = format!(
                     "`IsForward` is `true` or `false`, not `{}`",
                     Escaped::shortened(other)
@@ -160,28 +170,73 @@ impl<'text> NodeSetReader<'text> {
         Ok(())
     }
 
-    /// Records that a node uses a reference type or a data type, and returns what references of this type mean.
-    fn use_name(
+    /// Finds out what the tag of a reference means. `None` if it has no reference type, which is reported.
+    fn look_up_reference(
         &mut self,
-        node: &mut Node<'text>,
-        role: Role,
-        written: &'text str,
-    ) -> Result<ReferenceKind, Problem> {
-        let Some(known) = self.names.get_mut(&(role, written)) else {
-            let known = self.look_up(role, written)?;
-            self.names.insert((role, written), known);
-            return self.use_name(node, role, written);
+        tag: Tag<'text>,
+    ) -> Result<Option<KnownReference<'text>>, Problem> {
+        let [written, is_forward] = self
+            .document
+            .attributes(tag, ["ReferenceType", "IsForward"])?;
+        let Some(written) = written else {
+            let message = "a `Reference` without the attribute `ReferenceType`".to_owned();
+            self.error(self.document.span(tag.name), message);
+            return Ok(None);
         };
-        let kind = known.kind;
+        let name = self.number_of(Role::ReferenceType, written)?;
+        let start = self.document.span(tag.attributes).start;
+        let place = self.document.span(written);
+        let known = KnownReference {
+            name,
+            kind: self.names[name].kind,
+            is_forward: match is_forward.map(str::trim) {
+                None | Some("true" | "1") => Ok(true),
+                Some("false" | "0") => Ok(false),
+                Some(other) => Err(other),
+            },
+            place: Span {
+                start: place.start - start,
+                end: place.end - start,
+            },
+        };
+        self.references.insert(tag.attributes, known);
+        Ok(Some(known))
+    }
+
+    /// The number of the name of a reference type or a data type.
+    fn number_of(&mut self, role: Role, written: &'text str) -> Result<usize, Problem> {
+        if let Some(number) = self.numbers.get(&(role, written)) {
+            return Ok(*number);
+        }
+        let known = self.look_up(role, written)?;
+        let number = self.names.len();
+        self.names.push(known);
+        self.numbers.insert((role, written), number);
+        Ok(number)
+    }
+
+    /// Records that a node uses the reference type or data type with a name.
+    fn record_name(&mut self, node: &mut Node<'text>, role: Role, name: usize, place: Span) {
+        let known = &mut self.names[name];
         let is_recorded = if node.as_type.is_some() {
             known.last_type.replace(self.types.len()) == Some(self.types.len())
         } else {
             known.last_namespace.replace(node.namespace) == Some(node.namespace)
         };
-        if let Some(id) = known.id.clone().filter(|_| !is_recorded) {
-            self.record_use(node, role, id, self.document.span(written));
+        if !is_recorded && let Some(id) = known.id.clone() {
+            self.record_use(node, role, id, place);
         }
-        Ok(kind)
+    }
+
+    /// Records that a node uses a data type.
+    fn use_data_type(
+        &mut self,
+        node: &mut Node<'text>,
+        written: &'text str,
+    ) -> Result<(), Problem> {
+        let name = self.number_of(Role::DataType, written)?;
+        self.record_name(node, Role::DataType, name, self.document.span(written));
+        Ok(())
     }
 
     /// Finds out what the name of a reference type or data type means.

@@ -16,10 +16,8 @@ struct Sysctl(PathBuf, String);
 impl Resource for Sysctl {
     fn definition(&self) -> String {
         let Self(path, wanted) = self;
-        Definition::new("sysctl")
-            .with("path", path)
-            .with("value", wanted)
-            .into_text()
+        let definition = Definition::new("sysctl").with("path", path);
+        definition.with("value", wanted).into_text()
     }
 
     /// Only reads: a probe cannot do anything else.

@@ -224,7 +224,7 @@ mod tests {
             .spawn()
             .expect("there is a shell");
         let mut input = shell.stdin.take().expect("it has an input");
-        write!(input, "abc {function} {}\n", arguments.len()).expect("it reads");
+        writeln!(input, "abc {function} {}", arguments.len()).expect("it reads");
         for argument in arguments {
             writeln!(input, "{argument}").expect("it reads");
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassUsage, Contract, ContractCheck, Exclusions, Limits, MapKey,
-    ObjectId, ObjectModel, Package, PackageName, PackagePath, Property, Rule, ValueProblem,
-    class_cycles, did_you_mean, most_similar,
+    ObjectId, ObjectModel, Package, PackageName, PackagePath, Property, PropertyHolder, Rule,
+    ValueProblem, class_cycles, did_you_mean, most_similar,
 };
 
 use crate::suggestions::{Effort, Suggestions};
@@ -231,9 +231,13 @@ fn check_default(property: &Property, findings: &mut Vec<Diagnostic>) {
         return;
     };
     let mut found = ContractCheck::default();
-    let name = &property.name.value;
     let nothing = Exclusions::default();
-    found.property(&model, ObjectId(0), name, property, Some(value), &nothing);
+    let holder = PropertyHolder {
+        object: ObjectId(0),
+        path: "",
+        described: None,
+    };
+    found.property(&model, holder, property, property, Some(value), &nothing);
     let problem = found.violations.into_iter().find(|violation| {
         !matches!(
             violation.problem,

@@ -107,9 +107,10 @@ pub use lockfile::{
 };
 pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{
-    ConstrainedObject, ContractCheck, ContractPlace, DescribedObject, Exclusions, HeldObject,
-    ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation,
-    VersionPin, exclusions_at, held_objects, is_whole_number, property_path,
+    ConstrainedDescription, ConstrainedObject, ContractCheck, ContractPlace, DescribedObject,
+    Exclusions, HeldObject, ModelObject, ModelValue, ObjectId, ObjectModel, Pins, PropertyHolder,
+    UntypedPlace, ValueKind, ValueProblem, ValueViolation, VersionPin, exclusions_at, held_objects,
+    is_whole_number, property_path,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;

@@ -8,7 +8,9 @@
 //! equivalences, because an object can violate a contract both by what it inherits and by what it does not.
 //!
 //! *Contracts.* If an object inherits a class that declares a property, the contract must allow the value of the
-//! property. An object of a class is allowed if its version matches the spec of the contract. Without a spec, the
+//! property, or what the contract of the nearest declaration makes of it. The nearest one is that of the object's own class,
+//! or the only one. Which of several inherited ones it is is left open: an inequality that depends on it has the literals of
+//! all declarations with which it would not be. An object of a class is allowed if its version matches the spec of the contract. Without a spec, the
 //! version has to match the requirement through which the declaring release finds the class or, without a requirement,
 //! the major version of the declaring release. A mapping that describes an object of the contract's class has ancestors
 //! as well.
@@ -22,17 +24,19 @@
 
 use std::collections::BTreeMap;
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ClassName, ContractCheck, Exclusions, ModelValue, ObjectId, ObjectModel,
-    Package, PackageName, Property, Spec, Version, held_objects, property_path,
+    ClassConstraint, ContractCheck, DescribedObject, Exclusions, ModelValue, ObjectId, ObjectModel,
+    Property, PropertyHolder, Version, held_objects,
 };
 use pkgres_proof_checker::Literal;
 use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
 
-use crate::formula::{Formula, Meaning, Row};
+use crate::formula::{Formula, Meaning};
 use crate::universe::{Candidate, Universe};
 
 use super::Groups;
+use super::ancestors::{Ancestors, FoundClass, RowBuilder, owned};
 use super::hierarchy::ClassIn;
 
 /// Adds the inequalities for the contracts of a model.
@@ -71,6 +75,8 @@ pub(super) fn add(
         checks_values: root.contracts() == ContractScope::All,
         class_files,
         objects: &objects,
+        descriptions: BTreeMap::new(),
+        constrained: Vec::new(),
     };
     for (number, object) in root.model().objects().iter().enumerate() {
         let package = &root.objects()[number].package;
@@ -82,167 +88,12 @@ pub(super) fn add(
             ancestors: objects[number].clone(),
             properties: &object.properties,
             described: None,
+            mapping: None,
             exclusions: contracts.exclusions[number].clone(),
         };
         contracts.check(subject);
     }
-}
-
-/// The classes that an object can inherit, with the literals "it does".
-type Ancestors<'all> = BTreeMap<ClassIn<'all>, Literal>;
-
-/// A release in which a class can be found.
-#[derive(Debug, Clone, Copy)]
-struct FoundClass<'all> {
-    class: ClassIn<'all>,
-    /// The spec of the requirement on its package.
-    spec: &'all Spec,
-    /// "It is found there."
-    literal: Literal,
-}
-
-struct RowBuilder<'all, 'formula> {
-    universe: &'all Universe,
-    groups: &'all Groups,
-    formula: &'formula mut Formula,
-    /// What was looked up, by the release and the class.
-    found: BTreeMap<(&'all PackageName, &'all Version, &'all ClassName), Vec<FoundClass<'all>>>,
-}
-
-impl<'all> RowBuilder<'all, '_> {
-    fn clause(&mut self, literals: impl IntoIterator<Item = Literal>) {
-        self.formula.add(Row::clause(literals));
-    }
-
-    /// The conjunction of two literals as one.
-    fn both(&mut self, one: Literal, other: Literal, meaning: Meaning) -> Literal {
-        let both = self.formula.variable(meaning);
-        self.clause([one.negated(), other.negated(), both]);
-        self.clause([both.negated(), one]);
-        self.clause([both.negated(), other]);
-        both
-    }
-
-    /// The releases in which a release can find a class in what it requires.
-    fn found(
-        &mut self,
-        (package, candidate): (&'all PackageName, &'all Candidate),
-        class: &'all ClassName,
-    ) -> Vec<FoundClass<'all>> {
-        let key = (package, &candidate.version, class);
-        if let Some(known) = self.found.get(&key) {
-            return known.clone();
-        }
-        let (universe, groups) = (self.universe, self.groups);
-        let mut found = Vec::new();
-        // Literals of packages that define the class and are required before.
-        let mut earlier: Vec<Literal> = Vec::new();
-        for (required, spec) in &candidate.requirements {
-            let binding = groups.binding(package, candidate, required);
-            let definers = universe.of(required).iter();
-            let definers = definers.filter(|one| one.exports(class));
-            let definers: Vec<(&Version, Literal)> = definers
-                .filter_map(|one| Some((&one.version, binding.value(&one.version)?)))
-                .collect();
-            for (version, bound) in &definers {
-                let literal = if earlier.is_empty() {
-                    *bound
-                } else {
-                    let owner = (package.clone(), candidate.version.clone());
-                    let class = (class.clone(), required.clone(), Version::clone(version));
-                    let is_found = self.formula.variable(Meaning::Finds { owner, class });
-                    let unless = earlier.iter().copied();
-                    self.clause(unless.chain([bound.negated(), is_found]));
-                    for excluded in [bound.negated()].iter().chain(&earlier) {
-                        self.clause([is_found.negated(), excluded.negated()]);
-                    }
-                    is_found
-                };
-                found.push(FoundClass {
-                    class: (class, required, version),
-                    spec,
-                    literal,
-                });
-            }
-            earlier.extend(definers.into_iter().map(|(_, bound)| bound));
-        }
-        self.found.insert(key, found.clone());
-        found
-    }
-
-    /// The classes that a class can extend, each with the literal that it depends on, if any.
-    fn parents(&mut self, class: ClassIn<'all>) -> Vec<(ClassIn<'all>, Option<Literal>)> {
-        let (name, package, version) = class;
-        let Some(candidate) = self.universe.candidate(package, version) else {
-            return Vec::new();
-        };
-        let mut parents = Vec::new();
-        for (_, parent) in candidate.extensions().filter(|(class, _)| *class == name) {
-            if candidate.has(parent) {
-                parents.push(((parent, package, version), None));
-            } else {
-                let found = self.found((package, candidate), parent).into_iter();
-                parents.extend(found.map(|found| (found.class, Some(found.literal))));
-            }
-        }
-        parents
-    }
-
-    /// The ancestors of an object, starting from the classes that it can be of, each with its condition.
-    fn ancestors(
-        &mut self,
-        object: &str,
-        starts: Vec<(ClassIn<'all>, Literal)>,
-    ) -> Ancestors<'all> {
-        let mut ancestors = Ancestors::new();
-        // For each class what it follows from.
-        let mut causes: BTreeMap<ClassIn<'all>, Vec<Literal>> = BTreeMap::new();
-        let mut open = Vec::new();
-        let is_of = |formula: &mut Formula, class| {
-            formula.variable(Meaning::IsOf {
-                object: object.to_owned(),
-                class: owned(class),
-            })
-        };
-        for (class, start) in starts {
-            ancestors.insert(class, is_of(self.formula, class));
-            causes.entry(class).or_default().push(start);
-            open.push(class);
-        }
-        while let Some(class) = open.pop() {
-            let literal = ancestors[&class];
-            for (parent, condition) in self.parents(class) {
-                ancestors.entry(parent).or_insert_with(|| {
-                    open.push(parent);
-                    is_of(self.formula, parent)
-                });
-                let cause = match condition {
-                    None => literal,
-                    Some(found) => {
-                        let meaning = Meaning::Leads {
-                            object: object.to_owned(),
-                            class: owned(class),
-                            to: owned(parent),
-                        };
-                        self.both(literal, found, meaning)
-                    }
-                };
-                causes.entry(parent).or_default().push(cause);
-            }
-        }
-        for (class, causes) in causes {
-            let literal = ancestors[&class];
-            for cause in &causes {
-                self.clause([cause.negated(), literal]);
-            }
-            self.clause(causes.into_iter().chain([literal.negated()]));
-        }
-        ancestors
-    }
-}
-
-fn owned((class, package, version): ClassIn<'_>) -> (ClassName, PackageName, Version) {
-    (class.clone(), package.clone(), version.clone())
+    contracts.constrain_descriptions();
 }
 
 /// An object whose values are checked: one of the model, or a mapping in it that describes one.
@@ -257,7 +108,25 @@ struct Subject<'all> {
     properties: &'all [(String, ModelValue)],
     /// What is not checked in a described object, and the literal that it is described.
     described: Option<(Exclusions, Literal)>,
+    /// The mapping that describes it.
+    mapping: Option<&'all Location>,
     exclusions: PossibleExclusions,
+}
+
+/// An object that a contract describes, unless one of the literals holds.
+struct Description<'all> {
+    ancestors: Ancestors<'all>,
+    unless: Vec<Literal>,
+}
+
+/// A contract on the class of a described object.
+struct ConstrainedDescription<'all> {
+    declaration: Declaration<'all>,
+    constraint: &'all ClassConstraint,
+    /// The beginning of the mapping.
+    described: usize,
+    /// The literals with which the contract does not apply.
+    unless: Vec<Literal>,
 }
 
 /// What may not be checked, each with the literal that it is not.
@@ -272,6 +141,10 @@ struct Contracts<'all, 'formula> {
     objects: &'all [Ancestors<'all>],
     /// What may not be checked in each object, as far as its holders were visited.
     exclusions: Vec<PossibleExclusions>,
+    /// The objects that contracts describe, by the beginnings of their mappings.
+    descriptions: BTreeMap<usize, Vec<Description<'all>>>,
+    /// The contracts on their classes.
+    constrained: Vec<ConstrainedDescription<'all>>,
 }
 
 /// A class that declares a property, with the literal "the object inherits it".
@@ -280,6 +153,19 @@ struct Declaration<'all> {
     class: ClassIn<'all>,
     candidate: &'all Candidate,
     inherits: Literal,
+    property: &'all Property,
+    /// Whether it is the class of the object itself, so that its declaration is the nearest.
+    is_own: bool,
+}
+
+/// What a declaration finds if another one is the nearest.
+struct Finding<'all> {
+    nearest: Declaration<'all>,
+    found: ContractCheck<'all>,
+    /// Whether the nearest one does not accept the value, so that the others need not look at it.
+    is_refused: bool,
+    /// The same with what may not be checked.
+    possible: Vec<(ContractCheck<'all>, bool, Literal)>,
 }
 
 impl<'all> Contracts<'all, '_> {
@@ -287,17 +173,29 @@ impl<'all> Contracts<'all, '_> {
     fn check(&mut self, subject: Subject<'all>) {
         let mut rest = vec![subject];
         while let Some(subject) = rest.pop() {
+            let mut declared: BTreeMap<&str, Vec<Declaration<'all>>> = BTreeMap::new();
             for (class, inherits) in &subject.ancestors {
                 let (name, package, version) = *class;
                 let files = (self.class_files).get(&(package.clone(), version.clone()));
                 let candidate = self.builder.universe.candidate(package, version);
-                if let (Some(files), Some(candidate)) = (files, candidate) {
-                    let declaration = Declaration {
+                let (Some(files), Some(candidate)) = (files, candidate) else {
+                    continue;
+                };
+                let definition = files.classes.as_ref().and_then(|all| all.get(name));
+                for property in definition.iter().flat_map(|class| &class.properties) {
+                    let of_name = declared.entry(&property.name.value).or_default();
+                    of_name.push(Declaration {
                         class: *class,
                         candidate,
                         inherits: *inherits,
-                    };
-                    self.properties(&subject, name, files, declaration, &mut rest);
+                        property,
+                        is_own: subject.own.contains(class),
+                    });
+                }
+            }
+            for declarations in declared.values() {
+                for declaration in declarations {
+                    self.property(&subject, *declaration, declarations, &mut rest);
                 }
             }
             self.exclude(&subject);
@@ -366,84 +264,201 @@ impl<'all> Contracts<'all, '_> {
         }
     }
 
-    /// States the contracts of the properties that one class declares.
-    fn properties(
+    /// States the contract of one of the declarations of a property.
+    fn property(
         &mut self,
         subject: &Subject<'all>,
-        name: &ClassName,
-        files: &'all Package,
         declaration: Declaration<'all>,
+        all: &[Declaration<'all>],
         rest: &mut Vec<Subject<'all>>,
     ) {
-        let definition = files.classes.as_ref().and_then(|all| all.get(name));
-        for property in definition.iter().flat_map(|class| &class.properties) {
-            let name = property.name.value.as_str();
-            let path = property_path(&subject.path, name);
-            let mut values = subject.properties.iter();
-            let value = values.find(|(other, _)| other == name);
-            let value = value.map(|(_, value)| value);
+        let property = declaration.property;
+        let mut values = subject.properties.iter();
+        let value = values.find(|(other, _)| *other == property.name.value);
+        let value = value.map(|(_, value)| value);
+        let holder = PropertyHolder {
+            object: subject.holder,
+            path: &subject.path,
+            described: subject.mapping,
+        };
+        let base = subject.described.as_ref().map(|(base, _)| base.clone());
+        let base = base.unwrap_or_default();
+        let findings = all.iter().map(|nearest| {
+            let nearest_property = nearest.property;
             let check = |exclusions: &Exclusions| {
                 let mut found = ContractCheck::default();
-                let holder = subject.holder;
-                found.property(self.model, holder, &path, property, value, exclusions);
-                found
+                found.property(
+                    self.model,
+                    holder,
+                    property,
+                    nearest_property,
+                    value,
+                    exclusions,
+                );
+                let mut decisive = ContractCheck::default();
+                decisive.property(
+                    self.model,
+                    holder,
+                    nearest_property,
+                    nearest_property,
+                    value,
+                    exclusions,
+                );
+                let is_refused = self.checks_values && !decisive.violations.is_empty();
+                (found, is_refused)
             };
-            let base = subject.described.as_ref().map(|(base, _)| base.clone());
-            let base = base.unwrap_or_default();
-            let found = check(&base);
-            let possible: Vec<(ContractCheck<'_>, Literal)> = (subject.exclusions.iter())
-                .map(|(exclusions, literal)| {
-                    let mut all = base.clone();
-                    all.extend(exclusions.clone());
-                    (check(&all), *literal)
-                })
-                .collect();
-            // The literals that a value is not checked.
-            let unless = |remains: &dyn Fn(&ContractCheck<'_>) -> bool| -> Vec<Literal> {
-                let excluding = possible.iter().filter(|(found, _)| !remains(found));
-                let literals = excluding.map(|(_, literal)| *literal);
-                std::iter::once(declaration.inherits.negated())
-                    .chain(literals)
-                    .collect()
+            let possible = subject.exclusions.iter().map(|(exclusions, literal)| {
+                let mut all = base.clone();
+                all.extend(exclusions.clone());
+                let (found, is_refused) = check(&all);
+                (found, is_refused, *literal)
+            });
+            let (found, is_refused) = check(&base);
+            Finding {
+                nearest: *nearest,
+                found,
+                is_refused,
+                possible: possible.collect(),
+            }
+        });
+        let findings: Vec<Finding<'all>> = findings.collect();
+        for (at, finding) in findings.iter().enumerate() {
+            // What several declarations have in common is stated once.
+            let is_new = |has: &dyn Fn(&ContractCheck<'all>) -> bool| {
+                !findings[..at].iter().any(|before| has(&before.found))
             };
+            let found = &finding.found;
             for violation in found.violations.iter().filter(|_| self.checks_values) {
-                let literals = unless(&|found| found.violations.contains(violation));
-                self.builder.clause(literals);
+                let has = |found: &ContractCheck<'all>| found.violations.contains(violation);
+                if is_new(&has) {
+                    for unless in conditions(declaration, &findings, &has) {
+                        self.builder.clause(unless);
+                    }
+                }
             }
             for constrained in &found.objects {
-                let literals = unless(&|found| found.objects.contains(constrained));
-                let (constraint, object) = (constrained.constraint, constrained.object);
-                self.constrain(declaration, constraint, object, &literals);
+                let has = |found: &ContractCheck<'all>| found.objects.contains(constrained);
+                if is_new(&has) {
+                    let (constraint, object) = (constrained.constraint, constrained.object);
+                    let ancestors = &self.objects[object.0];
+                    for unless in conditions(declaration, &findings, &has) {
+                        self.constrain(declaration, constraint, ancestors, &unless);
+                    }
+                }
             }
-            if declaration.candidate.classes.is_none() {
-                // It may define the classes of descriptions itself, or find them elsewhere.
-                continue;
-            }
-            for described in &found.described {
-                let same = |found: &ContractCheck<'_>| {
-                    let mut all = found.described.iter();
-                    let same = all.find(|one| {
-                        one.path == described.path && one.constraint == described.constraint
-                    });
-                    same.map(|one| one.exclusions.clone())
+            for constrained in &found.constrained_descriptions {
+                let has = |found: &ContractCheck<'all>| {
+                    found.constrained_descriptions.contains(constrained)
                 };
-                let literals = unless(&|found| same(found).is_some());
-                let shown = self.model.shown(subject.holder);
-                let object = format!("{} of {shown}", described.path);
-                let starts = self.described(declaration, described.constraint, &object, &literals);
-                let exclusions = possible.iter().map(|(found, literal)| {
-                    let exclusions = same(found).unwrap_or_else(Exclusions::everything);
-                    (exclusions, *literal)
-                });
-                rest.push(Subject {
-                    holder: subject.holder,
-                    path: described.path.clone(),
-                    own: starts.iter().map(|(class, _)| *class).collect(),
-                    properties: described.properties,
-                    described: Some((described.exclusions.clone(), declaration.inherits)),
-                    exclusions: exclusions.collect(),
-                    ancestors: self.builder.ancestors(&object, starts),
-                });
+                if is_new(&has) {
+                    for unless in conditions(declaration, &findings, &has) {
+                        self.constrained.push(ConstrainedDescription {
+                            declaration,
+                            constraint: constrained.constraint,
+                            described: constrained.described.span().start,
+                            unless,
+                        });
+                    }
+                }
+            }
+            // A declaration whose classes are unknown may define the classes of descriptions itself, or find them elsewhere.
+            if declaration.candidate.classes.is_some() {
+                for described in &found.described {
+                    rest.push(self.describe(subject, declaration, &findings, described));
+                }
+            }
+        }
+    }
+
+    /// The object that a declaration describes, if it is the nearest.
+    fn describe(
+        &mut self,
+        subject: &Subject<'all>,
+        mut declaration: Declaration<'all>,
+        findings: &[Finding<'all>],
+        described: &DescribedObject<'all>,
+    ) -> Subject<'all> {
+        let same = |found: &ContractCheck<'all>| {
+            let mut all = found.described.iter();
+            let same = all
+                .find(|one| one.path == described.path && one.constraint == described.constraint);
+            same.map(|one| one.exclusions.clone())
+        };
+        let is_this =
+            |finding: &&Finding<'all>| std::ptr::eq(finding.nearest.property, declaration.property);
+        let this = findings.iter().find(is_this);
+        let possible = this.map_or(&[][..], |finding| finding.possible.as_slice());
+        let others = findings.iter().filter(|other| !is_this(other));
+        let others: Vec<Declaration<'all>> = others.map(|other| other.nearest).collect();
+        let shown = self.model.shown(subject.holder);
+        let (_, package, version) = declaration.class;
+        let object = format!("{} of {shown} by {package} {version}", described.path);
+        if !declaration.is_own {
+            for other in others {
+                let meaning = Meaning::Leads {
+                    object: object.clone(),
+                    class: owned(declaration.class),
+                    to: owned(other.class),
+                };
+                let (inherits, without) = (declaration.inherits, other.inherits.negated());
+                declaration.inherits = self.builder.both(inherits, without, meaning);
+            }
+        }
+        let excluding = possible.iter().filter(|(found, ..)| same(found).is_none());
+        let unless: Vec<Literal> = std::iter::once(declaration.inherits.negated())
+            .chain(excluding.map(|(.., literal)| *literal))
+            .collect();
+        let starts = self.described(declaration, described.constraint, &object, &unless);
+        let own = starts.iter().map(|(class, _)| *class).collect();
+        let ancestors = self.builder.ancestors(&object, starts);
+        let beginning = described.location.span().start;
+        if described.constraint.default.is_some() {
+            self.constrained.push(ConstrainedDescription {
+                declaration,
+                constraint: described.constraint,
+                described: beginning,
+                unless: unless.clone(),
+            });
+        }
+        let descriptions = self.descriptions.entry(beginning).or_default();
+        descriptions.push(Description {
+            ancestors: ancestors.clone(),
+            unless,
+        });
+        let exclusions = possible.iter().map(|(found, _, literal)| {
+            let exclusions = same(found).unwrap_or_else(Exclusions::everything);
+            (exclusions, *literal)
+        });
+        Subject {
+            holder: subject.holder,
+            path: described.path.clone(),
+            own,
+            properties: described.properties,
+            described: Some((described.exclusions.clone(), declaration.inherits)),
+            mapping: Some(described.location),
+            exclusions: exclusions.collect(),
+            ancestors,
+        }
+    }
+
+    /// States the contracts on the classes of described objects.
+    fn constrain_descriptions(&mut self) {
+        let descriptions = std::mem::take(&mut self.descriptions);
+        for constrained in std::mem::take(&mut self.constrained) {
+            for description in descriptions
+                .get(&constrained.described)
+                .into_iter()
+                .flatten()
+            {
+                let unless = constrained.unless.iter().chain(&description.unless);
+                let unless: Vec<Literal> = unless.copied().collect();
+                let ancestors = &description.ancestors;
+                self.constrain(
+                    constrained.declaration,
+                    constrained.constraint,
+                    ancestors,
+                    &unless,
+                );
             }
         }
     }
@@ -453,17 +468,22 @@ impl<'all> Contracts<'all, '_> {
         &mut self,
         declaration: Declaration<'all>,
         constraint: &'all ClassConstraint,
-        object: ObjectId,
+        ancestors: &Ancestors<'all>,
         unless: &[Literal],
     ) {
         let (_, package, own) = declaration.class;
         if let Some(spec) = &constraint.spec {
-            self.is_of_class(object, constraint, |version| spec.matches(version), unless);
+            self.is_of_class(
+                ancestors,
+                constraint,
+                |version| spec.matches(version),
+                unless,
+            );
         } else if declaration.candidate.classes.is_none() {
             // It may define the class itself, or find it elsewhere.
         } else if declaration.candidate.has(&constraint.class) {
             let is_allowed = |version: &Version| version.major() == own.major();
-            self.is_of_class(object, constraint, is_allowed, unless);
+            self.is_of_class(ancestors, constraint, is_allowed, unless);
         } else {
             let place = (package, declaration.candidate);
             let found = self.builder.found(place, &constraint.class);
@@ -474,7 +494,7 @@ impl<'all> Contracts<'all, '_> {
                 let unless: Vec<Literal> = (unless.iter().copied())
                     .chain([found.literal.negated()])
                     .collect();
-                self.is_of_class(object, constraint, is_allowed, &unless);
+                self.is_of_class(ancestors, constraint, is_allowed, &unless);
             }
         }
     }
@@ -482,14 +502,14 @@ impl<'all> Contracts<'all, '_> {
     /// "An object is of the class of a contract in an allowed version, unless one of these literals holds."
     fn is_of_class(
         &mut self,
-        object: ObjectId,
+        ancestors: &Ancestors<'all>,
         constraint: &ClassConstraint,
         is_allowed: impl Fn(&Version) -> bool,
         unless: &[Literal],
     ) {
         let universe = self.builder.universe;
         let mut is_of: Vec<Literal> = unless.to_vec();
-        for ((name, package, version), literal) in &self.objects[object.0] {
+        for ((name, package, version), literal) in ancestors {
             let candidate = universe.candidate(package, version);
             if **name == constraint.class {
                 if is_allowed(version) {
@@ -544,4 +564,30 @@ impl<'all> Contracts<'all, '_> {
         });
         starts.collect()
     }
+}
+
+/// The sets of literals with which a finding of a declaration does not hold, by the nearest declarations that have it.
+fn conditions<'all>(
+    declaration: Declaration<'all>,
+    findings: &[Finding<'all>],
+    has: &dyn Fn(&ContractCheck<'all>) -> bool,
+) -> Vec<Vec<Literal>> {
+    let (with, without): (Vec<&Finding<'all>>, Vec<&Finding<'all>>) =
+        (findings.iter()).partition(|finding| finding.is_refused || has(&finding.found));
+    let excluded = |with: &[&Finding<'all>]| -> Vec<Literal> {
+        let possible = with.iter().flat_map(|finding| &finding.possible);
+        let excluding = possible.filter(|(found, is_refused, _)| !is_refused && !has(found));
+        excluding.map(|(.., literal)| *literal).collect()
+    };
+    let mut conditions = vec![vec![declaration.inherits.negated()]];
+    conditions[0].extend(without.iter().map(|finding| finding.nearest.inherits));
+    conditions[0].extend(excluded(&with));
+    if !without.is_empty() {
+        for finding in with.iter().filter(|finding| finding.nearest.is_own) {
+            let inherits = [declaration.inherits, finding.nearest.inherits];
+            let negated = inherits.into_iter().map(Literal::negated);
+            conditions.push(negated.chain(excluded(&[*finding])).collect());
+        }
+    }
+    conditions
 }

@@ -14,6 +14,7 @@
 //! *Objects*. Each object of a model is bound to a release that it allows and that defines its class, and the contracts of
 //! properties hold, see [`contracts`].
 
+mod ancestors;
 pub(crate) mod classes;
 mod contracts;
 mod groups;

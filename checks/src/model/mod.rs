@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck, ContractPlace,
-    Exclusions, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property,
-    ValueProblem, ValueViolation, Version, VersionPin, did_you_mean, held_objects, most_similar,
-    property_path,
+    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck,
+    ContractPlace, Exclusions, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName,
+    Property, PropertyHolder, ValueProblem, ValueViolation, Version, VersionPin, did_you_mean,
+    held_objects, most_similar,
 };
 
 use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
@@ -212,6 +212,7 @@ pub fn check_value(
     for number in first..model.objects().len() {
         check.object(ObjectId(number));
     }
+    check.constrained_descriptions();
     check.report.findings.retain(Diagnostic::is_error);
     check.report.findings
 }
@@ -244,6 +245,7 @@ fn check(
             Some(unknown) => check.not_checked(ObjectId(number), unknown),
         }
     }
+    check.constrained_descriptions();
     check.report_unknown();
     let start = |finding: &Diagnostic| {
         let label = finding.labels.first();
@@ -333,6 +335,20 @@ struct ModelCheck<'a> {
     checks_versions: bool,
     /// The object that holds a value that is none of its properties, if only that is checked.
     value_of: Option<ObjectId>,
+    /// The classes of the objects that contracts describe, by the beginnings of their mappings.
+    described: HashMap<usize, ClassAt>,
+    /// The contracts on these objects, each with the object of the model that holds the value.
+    constrained: Vec<ConstrainedClass<'a>>,
+}
+
+/// A contract on the class of an object that a contract describes.
+struct ConstrainedClass<'a> {
+    /// The object of the model that the value is written in, and the path of the value.
+    place: ContractPlace,
+    constraint: &'a ClassConstraint,
+    /// The beginning of the mapping that describes the object.
+    described: usize,
+    location: Location,
 }
 
 impl<'a> ModelCheck<'a> {
@@ -352,6 +368,8 @@ impl<'a> ModelCheck<'a> {
             exclusions: vec![Exclusions::default(); model.objects().len()],
             checks_versions: false,
             value_of: None,
+            described: HashMap::new(),
+            constrained: Vec::new(),
         }
     }
 
@@ -392,29 +410,30 @@ impl<'a> ModelCheck<'a> {
         for class in unknown {
             self.unknown.entry(class).or_insert(object.location);
         }
-        let values: HashMap<&str, &ModelValue> = (object.properties.iter())
+        let values: HashMap<&str, &'a ModelValue> = (object.properties.iter())
             .map(|(name, value)| (name.as_str(), value))
             .collect();
         // A class that declares a property again does not end the contracts of its ancestors. What
         // several of them find is reported for the nearest.
         let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
-        // A value that the model lacks comes from the nearest declaration.
-        let mut nearest: HashMap<&str, &Property> = HashMap::new();
+        let mut nearest: HashMap<&str, &'a Property> = HashMap::new();
         for (declaring, definition) in &ancestry {
+            let definition: &'a ClassDefinition = definition;
             for property in &definition.properties {
                 let name = property.name.value.as_str();
                 let value = values.get(name).copied();
-                let nearest = nearest.entry(name).or_insert(property);
-                if value.is_none() && !nearest.is_null_if_absent() {
-                    continue;
-                }
-                let path = property_path(&object.path, name);
+                let nearest = *nearest.entry(name).or_insert(property);
                 let mut found = ContractCheck::default();
+                let property_holder = PropertyHolder {
+                    object: parent_object,
+                    path: &object.path,
+                    described: (!object.path.is_empty()).then_some(object.location),
+                };
                 found.property(
                     self.model,
-                    parent_object,
-                    &path,
+                    property_holder,
                     property,
+                    nearest,
                     value,
                     &object.exclusions,
                 );
@@ -458,16 +477,24 @@ impl<'a> ModelCheck<'a> {
             let at = violation.location.as_ref().unwrap_or(location);
             self.report.findings.push(finding.at(at.clone()));
         }
+        let place = |path| ContractPlace {
+            holder: parent_object,
+            path,
+        };
         for constrained in found.objects {
-            let place = ContractPlace {
-                holder: parent_object,
-                path: constrained.path.clone(),
-            };
-            if self.known.contains(&place) {
+            if self.known.contains(&place(constrained.path.clone())) {
                 continue;
             }
             let finding = self.wrong_class(&constrained, parent_object);
             self.report.findings.extend(finding);
+        }
+        for constrained in found.constrained_descriptions {
+            self.constrained.push(ConstrainedClass {
+                place: place(constrained.path),
+                constraint: constrained.constraint,
+                described: constrained.described.span().start,
+                location: location.clone(),
+            });
         }
         let not_checked = found.not_checked.into_iter().map(str::to_owned);
         self.report.not_checked.extend(not_checked);
@@ -478,6 +505,17 @@ impl<'a> ModelCheck<'a> {
             let found = self.packages.lookup(&declaring.release, class);
             let is_allowed = |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.1));
             if let Some(class) = found.filter(is_allowed) {
+                let start = object.location.span().start;
+                self.described.entry(start).or_insert(class.clone());
+                // The class of an object that names none may be another one than that of the contract.
+                if object.constraint.default.is_some() {
+                    self.constrained.push(ConstrainedClass {
+                        place: place(object.path.clone()),
+                        constraint: object.constraint,
+                        described: start,
+                        location: object.location.clone(),
+                    });
+                }
                 described.push(CheckedObject {
                     path: object.path,
                     class,
@@ -511,14 +549,48 @@ impl<'a> ModelCheck<'a> {
         constrained: &ConstrainedObject<'_>,
         parent_object: ObjectId,
     ) -> Option<Diagnostic> {
-        let expected = &constrained.constraint.class;
         let class = self.classes[constrained.object.0].as_ref()?;
+        let message = self.wrong_class_of(
+            constrained.constraint,
+            class,
+            &constrained.path,
+            parent_object,
+        )?;
+        let location = self.model.object(constrained.object).location.clone();
+        Some(Diagnostic::error(Code::ModelContract, message).at(location))
+    }
+
+    /// Reports the objects without `type` that are not of a class that a contract names.
+    fn constrained_descriptions(&mut self) {
+        for constrained in std::mem::take(&mut self.constrained) {
+            let described = self.described.get(&constrained.described);
+            let Some(class) = described.filter(|_| !self.known.contains(&constrained.place)) else {
+                continue;
+            };
+            let ContractPlace { holder, path } = &constrained.place;
+            if let Some(message) = self.wrong_class_of(constrained.constraint, class, path, *holder)
+            {
+                let finding = Diagnostic::error(Code::ModelContract, message);
+                self.report.findings.push(finding.at(constrained.location));
+            }
+        }
+    }
+
+    /// The message on an object of a class that is not the one of a contract.
+    fn wrong_class_of(
+        &self,
+        constraint: &ClassConstraint,
+        class: &ClassAt,
+        path: &str,
+        parent_object: ObjectId,
+    ) -> Option<String> {
+        let expected = &constraint.class;
         let root = self.packages.root_class.as_ref();
         let ancestry = self.packages.known_ancestry(class);
         let mut known = ancestry.known.iter();
         let found = known.find(|(at, _)| at.class == *expected);
         let is_unknown = ancestry.unknown.iter().any(|class| Some(class) != root);
-        let spec = constrained.constraint.spec.as_ref();
+        let spec = constraint.spec.as_ref();
         let wrong_version = match found {
             Some((at, _)) => {
                 let spec = spec.filter(|_| self.checks_versions);
@@ -528,10 +600,10 @@ impl<'a> ModelCheck<'a> {
             None if is_unknown || Some(expected) == root => return None,
             None => None,
         };
-        let path = Escaped::shortened(&constrained.path);
+        let path = Escaped::shortened(path);
         let problem = ValueProblem::NotObject(expected.clone());
         let of_object = self.of_object(parent_object);
-        let message = match wrong_version {
+        Some(match wrong_version {
             Some((spec, (package, version))) => format!(
                 "`{path}`{of_object} {problem} in the versions `{spec}`, and it is of {package} {version}"
             ),
@@ -540,9 +612,7 @@ impl<'a> ModelCheck<'a> {
                 "`{path}`{of_object} {problem}, and `{}` is none",
                 class.class
             ),
-        };
-        let location = self.model.object(constrained.object).location.clone();
-        Some(Diagnostic::error(Code::ModelContract, message).at(location))
+        })
     }
 
     /// The words that name an object after a property; none for a value that is none of a property.

@@ -10,18 +10,23 @@
 //!
 //! Versions are written into the text itself, so that everything else stays as it was, to the byte.
 
+mod conditions;
 #[cfg(feature = "packages")]
 mod edit;
 mod exclusions;
+mod made;
 #[cfg(feature = "packages")]
 mod read;
 mod value_check;
+mod value_problem;
 
-pub use exclusions::{Exclusions, HeldObject, exclusions_at, held_objects};
-pub use value_check::{
-    ConstrainedObject, ContractCheck, ContractPlace, DescribedObject, ValueProblem, ValueViolation,
-    is_whole_number, property_path,
+pub use conditions::{
+    ConstrainedDescription, ConstrainedObject, ContractPlace, DescribedObject, PropertyHolder,
 };
+pub use exclusions::{Exclusions, HeldObject, exclusions_at, held_objects};
+pub use made::is_whole_number;
+pub use value_check::{ContractCheck, property_path};
+pub use value_problem::{ValueProblem, ValueViolation};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,8 +123,18 @@ pub enum ValueKind {
     Repeated(ObjectId),
     /// An object whose header has no `type`: its properties. It is of the class that its contract names.
     Untyped(Vec<(String, ModelValue)>),
-    /// A reference to an object whose header has no `type`.
-    UntypedReference,
+    /// The id of an object whose header has no `type`, or that object written again.
+    UntypedReference(UntypedPlace),
+}
+
+/// The place where an object is written whose header has no `type`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UntypedPlace {
+    /// The object with a type that it is written in.
+    pub holder: Option<ObjectId>,
+    /// Its place.
+    pub location: Location,
 }
 
 impl ModelObject {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{Header, ModelObject, ModelValue, ObjectId, ObjectModel, ValueKind, VersionPin};
+use super::{
+    Header, ModelObject, ModelValue, ObjectId, ObjectModel, UntypedPlace, ValueKind, VersionPin,
+};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::document::{
     Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_json, parse_yaml,
@@ -40,13 +42,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         ..
     } = reader;
     let ids: HashMap<String, ValueKind> = (ids.into_iter())
-        .map(|(id, written)| {
-            let reference = match written.object {
-                Some(object) => ValueKind::Reference(object),
-                None => ValueKind::UntypedReference,
-            };
-            (id, reference)
-        })
+        .map(|(id, written)| (id, written.reference(&source)))
         .collect();
     for object in &mut objects {
         for (_, value) in &mut object.properties {
@@ -98,16 +94,15 @@ pub(super) fn read_value(
         let reference = ValueKind::Reference(ObjectId(number));
         ids.extend(object.id.clone().map(|id| (id, reference)));
     }
-    let written: Vec<(String, Option<ObjectId>)> = (reader.ids.iter())
-        .map(|(id, written)| (id.clone(), written.object))
+    let written: Vec<(String, ValueKind)> = (reader.ids.iter())
+        .map(|(id, written)| (id.clone(), written.reference(&source)))
         .collect();
-    for (id, object) in written {
+    for (id, reference) in written {
         if ids.contains_key(&id) {
             let shown = Escaped::shortened(&id);
             let message = format!("an object of the model has the id `{shown}`, too");
             reader.error(message, root.span);
         }
-        let reference = object.map_or(ValueKind::UntypedReference, ValueKind::Reference);
         ids.insert(id, reference);
     }
     link(&mut value, &ids);
@@ -198,6 +193,21 @@ struct Written<'source> {
     node: &'source Node,
     /// `None` if it has no type.
     object: Option<ObjectId>,
+    /// The object that it is written in.
+    holder: Option<ObjectId>,
+}
+
+impl Written<'_> {
+    /// The value of its id.
+    fn reference(&self, source: &Arc<SourceText>) -> ValueKind {
+        match self.object {
+            Some(object) => ValueKind::Reference(object),
+            None => ValueKind::UntypedReference(UntypedPlace {
+                holder: self.holder,
+                location: Location::new(source, self.node.span),
+            }),
+        }
+    }
 }
 
 impl<'source> ModelReader<'source> {
@@ -356,7 +366,7 @@ impl<'source> ModelReader<'source> {
             if self.is_written_again(first.node, node) {
                 return match first.object {
                     Some(object) => ValueKind::Repeated(object),
-                    None => ValueKind::UntypedReference,
+                    None => first.reference(self.source),
                 };
             }
             let shown = Escaped::shortened(id.unwrap_or_default());
@@ -381,7 +391,12 @@ impl<'source> ModelReader<'source> {
             Some(number)
         };
         if let Some(id) = id {
-            self.ids.insert(id.to_owned(), Written { node, object });
+            let written = Written {
+                node,
+                object,
+                holder,
+            };
+            self.ids.insert(id.to_owned(), written);
         }
         let properties = self.entries(mapping, object.or(holder));
         match object {

@@ -8,138 +8,19 @@
 //! Source of the rules: the contracts of the reference implementation, `murano/dsl/contracts`.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::sync::Arc;
 
-use super::{Exclusions, ModelValue, ObjectId, ObjectModel, ValueKind};
+use super::made::{Became, Made, MadeValue, is_whole_number, made_by, unchanged};
+use super::{
+    ConstrainedDescription, ConstrainedObject, DescribedObject, Exclusions, ModelValue, ObjectId,
+    ObjectModel, PropertyHolder, UntypedPlace, ValueKind, ValueProblem, ValueViolation,
+};
 use crate::class_file::{ClassConstraint, Contract, Literal, MapKey, Property, Rule};
-use crate::diagnostic::{Escaped, Location, counted};
-use crate::name::ClassName;
+use crate::diagnostic::{Escaped, Location};
 
-/// The usages of properties whose values do not come from the model.
-const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
-
-/// Those whose values in a model are ignored. A value of an `Out` property is from an earlier deployment.
-const IGNORED_IN_MODEL: [&str; 3] = ["Runtime", "Static", "Config"];
-
-impl Property {
-    /// Whether a missing value counts as null: the value is from a model, and the property has no default.
-    pub fn is_null_if_absent(&self) -> bool {
-        !self.has_default && !NOT_IN_MODEL.contains(&self.usage.value.as_str())
-    }
-}
-
-/// A value that violates a contract by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ValueViolation {
-    /// The property, with positions in lists and keys of mappings.
-    pub path: String,
-    /// The problem with the value.
-    pub problem: ValueProblem,
-    /// The place of the value; `None` if there is none.
-    pub location: Option<Location>,
-}
-
-/// A problem with a value. Its text continues "`port` of the object `web` …".
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum ValueProblem {
-    /// There is no value, and no default value.
-    Absent,
-    /// The value is null.
-    Null,
-    /// The value is not text.
-    NotText,
-    /// The value is not this scalar.
-    NotEqual(Literal),
-    /// The key of the value is not an integer.
-    KeyNotInt,
-    /// The value is no object.
-    NoObject,
-    /// The value is not an integer.
-    NotInt,
-    /// The value is not a mapping.
-    NotMapping,
-    /// The list has fewer items.
-    TooFewItems(u64),
-    /// The list has more items.
-    TooManyItems(u64),
-    /// The value is no object; it has to be one of this class.
-    NotObject(ClassName),
-    /// The value does not describe an object; it has to describe one of this class.
-    NotTemplate(ClassName),
-    /// The object has a header without `type`, and the contract names no class.
-    NoType,
-    /// The object is written elsewhere.
-    NotOwned,
-    /// The object is written inside the object with the property.
-    Owned,
-}
-
-impl fmt::Display for ValueProblem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absent => formatter.write_str("must be there"),
-            Self::Null => formatter.write_str("must not be null"),
-            Self::NotText => formatter.write_str("must be text"),
-            Self::NotEqual(value) => write!(formatter, "must be {value}"),
-            Self::KeyNotInt => formatter.write_str("must have an integer as its key"),
-            Self::NoObject => formatter.write_str("must be an object"),
-            Self::NotInt => formatter.write_str("must be an integer"),
-            Self::NotMapping => formatter.write_str("must be a mapping"),
-            Self::TooFewItems(minimum) => {
-                write!(formatter, "must have at least {}", items(*minimum))
-            }
-            Self::TooManyItems(maximum) => {
-                write!(formatter, "must have at most {}", items(*maximum))
-            }
-            Self::NotObject(class) => write!(formatter, "must be an object of class `{class}`"),
-            Self::NotTemplate(class) => {
-                write!(formatter, "must describe an object of class `{class}`")
-            }
-            Self::NoType => formatter.write_str("must have a `type` in its `?`"),
-            Self::NotOwned => formatter.write_str("must be written inside the object"),
-            Self::Owned => formatter.write_str("must belong to another object"),
-        }
-    }
-}
-
-/// The place of a value in a model.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContractPlace {
-    /// The object that has the property.
-    pub holder: ObjectId,
-    /// The property, with positions in lists and keys of mappings.
-    pub path: String,
-}
-
-/// An object that has to be of a class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ConstrainedObject<'a> {
-    /// The class and its versions.
-    pub constraint: &'a ClassConstraint,
-    /// The object.
-    pub object: ObjectId,
-    /// The property that holds it, with positions in lists and keys of mappings.
-    pub path: String,
-}
-
-/// A mapping that is an object of the class that the contract names, because it names none itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DescribedObject<'a> {
-    /// The class and its versions.
-    pub constraint: &'a ClassConstraint,
-    /// The properties of the object.
-    pub properties: &'a [(String, ModelValue)],
-    /// The property that holds it, with positions in lists and keys of mappings.
-    pub path: String,
-    /// Its place.
-    pub location: &'a Location,
-    /// The values in it that are not checked.
-    pub exclusions: Exclusions,
-}
+/// The usages of properties whose values do not come from the model; values in it are ignored. A value of an `Out`
+/// property is from an earlier deployment, and without one it is null.
+const NOT_IN_MODEL: [&str; 3] = ["Runtime", "Static", "Config"];
 
 /// The result of checking values against contracts.
 #[derive(Debug, Clone, Default)]
@@ -151,44 +32,55 @@ pub struct ContractCheck<'a> {
     pub objects: Vec<ConstrainedObject<'a>>,
     /// The mappings that are objects of the class that a contract names.
     pub described: Vec<DescribedObject<'a>>,
+    /// The mappings that are objects of the class that another contract names, and have to be of a class by this one.
+    pub constrained_descriptions: Vec<ConstrainedDescription<'a>>,
     /// The calls that only the deployment engine can evaluate, as written.
     pub not_checked: Vec<&'a str>,
 }
 
 impl<'a> ContractCheck<'a> {
-    /// Checks the value of a property of an object.
+    /// Checks the value of a property of an object against one of its declarations.
     ///
-    /// `holder` is the object of the model that the property, or the mapping with it, is written in. `path` is the
-    /// name of the property, after the name of the mapping if it is in one. Without a value, the property is checked
-    /// as null, unless it [may be absent](Property::is_null_if_absent). The engine ignores the values of `Runtime`,
-    /// `Static` and `Config` properties. `exclusions` are those of the object.
+    /// Several classes that an object inherits can declare one property. The declaration of the `nearest` class says
+    /// whether the value is from the model, and its contract converts the value; the others only look at the result.
+    /// Source: `set_property` in `murano/dsl/murano_object.py`. Without a value, the property is null, unless the nearest
+    /// declaration has a default. The engine ignores values of `Runtime`, `Static` and `Config` properties. `exclusions`
+    /// are those of the object.
     pub fn property(
         &mut self,
         model: &ObjectModel,
-        holder: ObjectId,
-        path: &str,
+        holder: PropertyHolder<'_>,
         property: &'a Property,
+        nearest: &'a Property,
         value: Option<&'a ModelValue>,
         exclusions: &Exclusions,
     ) {
-        if IGNORED_IN_MODEL.contains(&property.usage.value.as_str()) {
+        if NOT_IN_MODEL.contains(&nearest.usage.value.as_str())
+            || (value.is_none() && nearest.has_default)
+        {
             return;
         }
-        if value.is_some() || property.is_null_if_absent() {
-            let exclusions = exclusions.of(&property.name.value);
-            self.value(
-                model,
-                holder,
-                path,
-                &property.contract.value,
-                value,
-                &exclusions,
-            );
+        let name = &property.name.value;
+        let path = property_path(holder.path, name);
+        let exclusions = exclusions.of(name);
+        if std::ptr::eq(property, nearest) {
+            let contract = &property.contract.value;
+            self.check(model, holder, &path, contract, value, &exclusions);
+            return;
         }
+        let mut converted = ContractCheck::default();
+        let contract = &nearest.contract.value;
+        let made = converted.check(model, holder, &path, contract, value, &exclusions);
+        let mut visit = Visit {
+            model,
+            holder,
+            found: self,
+        };
+        visit.validate(&property.contract.value, &made, &path, &exclusions);
     }
 
-    /// Checks a value, such as that of an argument, against a contract. Arguments are as for [`property`](Self::property),
-    /// but `exclusions` are those of the value.
+    /// Checks a value, such as that of an argument, against a contract. `holder` is the object that it is written in, `path`
+    /// the name of the value, and `exclusions` are those of the value.
     pub fn value(
         &mut self,
         model: &ObjectModel,
@@ -198,122 +90,291 @@ impl<'a> ContractCheck<'a> {
         value: Option<&'a ModelValue>,
         exclusions: &Exclusions,
     ) {
+        let holder = PropertyHolder {
+            object: holder,
+            path: "",
+            described: None,
+        };
+        self.check(model, holder, path, contract, value, exclusions);
+    }
+
+    /// Returns what the contract makes of the value.
+    fn check(
+        &mut self,
+        model: &ObjectModel,
+        holder: PropertyHolder<'_>,
+        path: &str,
+        contract: &'a Contract,
+        value: Option<&'a ModelValue>,
+        exclusions: &Exclusions,
+    ) -> MadeValue<'a> {
         let mut visit = Visit {
             model,
             holder,
             found: self,
         };
-        visit.contract(contract, value, path, exclusions);
+        visit.contract(contract, value, path, exclusions)
     }
 }
 
 struct Visit<'visit, 'a> {
     model: &'visit ObjectModel,
-    holder: ObjectId,
+    holder: PropertyHolder<'visit>,
     found: &'visit mut ContractCheck<'a>,
 }
 
 impl<'a> Visit<'_, 'a> {
-    fn violated(&mut self, problem: ValueProblem, value: Option<&ModelValue>, path: &str) {
+    fn violated(&mut self, problem: ValueProblem, location: Option<&Location>, path: &str) {
         self.found.violations.push(ValueViolation {
             path: path.to_owned(),
             problem,
-            location: value.map(|value| value.location.clone()),
+            location: location.cloned(),
         });
     }
 
-    /// Recursion is bounded by the depth limit on documents.
+    /// Returns what the contract makes of a value. Recursion is bounded by the depth limit on documents.
     fn contract(
         &mut self,
         contract: &'a Contract,
         value: Option<&'a ModelValue>,
         path: &str,
         exclusions: &Exclusions,
-    ) {
+    ) -> MadeValue<'a> {
+        let location = value.map(|value| &value.location);
+        let made = |made| MadeValue { made, location };
         if exclusions.is_everything() {
-            return;
+            return made(Made::Unknown);
         }
         match contract {
-            Contract::Rules(rules) => self.rules(rules, value, path, exclusions),
-            Contract::List {
-                items,
-                minimum,
-                maximum,
-            } => {
-                let values = match value.map(|value| (&value.kind, value)) {
-                    Some((ValueKind::List(values), _)) => values.as_slice(),
-                    None | Some((ValueKind::Null, _)) => &[],
-                    // A single value means a list of one.
-                    Some((_, single)) => std::slice::from_ref(single),
-                };
-                let of_items = match value.map(|value| &value.kind) {
-                    Some(ValueKind::List(_)) => exclusions.of_items(),
-                    _ => exclusions.clone(),
-                };
-                let count = values.len() as u64;
-                if count < *minimum {
-                    self.violated(ValueProblem::TooFewItems(*minimum), value, path);
-                }
-                if let Some(maximum) = maximum.filter(|maximum| count > *maximum) {
-                    self.violated(ValueProblem::TooManyItems(maximum), value, path);
-                }
-                for (at, value) in values.iter().enumerate() {
-                    if let Some(item) = items.get(at).or(items.last()) {
-                        self.contract(item, Some(value), &format!("{path}[{at}]"), &of_items);
+            Contract::Rules(rules) => made(self.rules(rules, value, path, exclusions)),
+            Contract::List { items, .. } => {
+                let (values, of_items) = match value.map(|value| (&value.kind, value)) {
+                    Some((ValueKind::List(values), _)) => {
+                        (values.as_slice(), exclusions.of_items())
                     }
+                    None | Some((ValueKind::Null, _)) => (Default::default(), exclusions.clone()),
+                    // A single value means a list of one.
+                    Some((_, single)) => (std::slice::from_ref(single), exclusions.clone()),
+                };
+                self.count(contract, values.len(), location, path);
+                let mut list = Vec::with_capacity(values.len());
+                for (at, value) in values.iter().enumerate() {
+                    list.push(match items.get(at).or(items.last()) {
+                        Some(item) => {
+                            self.contract(item, Some(value), &format!("{path}[{at}]"), &of_items)
+                        }
+                        None => unchanged(value, &of_items),
+                    });
                 }
+                made(Made::List(list))
             }
-            Contract::Map(keys) => self.map(keys, value, path, exclusions),
+            Contract::Map(keys) => {
+                let entries = match value.map(|value| &value.kind) {
+                    Some(ValueKind::Map(entries)) => entries.as_slice(),
+                    None | Some(ValueKind::Null) => &[],
+                    Some(_) => {
+                        self.violated(ValueProblem::NotMapping, location, path);
+                        return made(Made::Unknown);
+                    }
+                };
+                made(Made::Map(self.map(keys, entries, path, exclusions)))
+            }
+        }
+    }
+
+    /// Whether a list has as many items as its contract allows.
+    fn count(
+        &mut self,
+        contract: &Contract,
+        count: usize,
+        location: Option<&Location>,
+        path: &str,
+    ) {
+        let Contract::List {
+            minimum, maximum, ..
+        } = contract
+        else {
+            return;
+        };
+        let count = count as u64;
+        if count < *minimum {
+            self.violated(ValueProblem::TooFewItems(*minimum), location, path);
+        }
+        if let Some(maximum) = maximum.filter(|maximum| count > *maximum) {
+            self.violated(ValueProblem::TooManyItems(maximum), location, path);
         }
     }
 
     fn map(
         &mut self,
         keys: &'a [(MapKey, Contract)],
-        value: Option<&'a ModelValue>,
+        entries: &'a [(String, ModelValue)],
         path: &str,
         exclusions: &Exclusions,
-    ) {
-        let entries = match value.map(|value| &value.kind) {
-            Some(ValueKind::Map(entries)) => entries.as_slice(),
-            None | Some(ValueKind::Null) => &[],
-            Some(_) => return self.violated(ValueProblem::NotMapping, value, path),
-        };
-        let named: HashSet<&str> = (keys.iter())
-            .filter_map(|(key, _)| match key {
-                MapKey::Named(name) => Some(name.as_str()),
-                MapKey::Matching(_) => None,
-            })
-            .collect();
+    ) -> Vec<(&'a str, MadeValue<'a>)> {
+        let named: HashSet<&str> = named_keys(keys).collect();
         let by_name: HashMap<&str, &'a ModelValue> = (entries.iter())
             .filter(|(name, _)| named.contains(name.as_str()))
             .map(|(name, value)| (name.as_str(), value))
             .collect();
+        let mut made = Vec::new();
         for (key, contract) in keys {
             match key {
                 MapKey::Named(name) => {
                     let value = by_name.get(name.as_str()).copied();
                     let excluded = exclusions.of(name);
-                    self.contract(contract, value, &property_path(path, name), &excluded);
+                    let path = property_path(path, name);
+                    made.push((&**name, self.contract(contract, value, &path, &excluded)));
                 }
                 MapKey::Matching(rules) => {
-                    for rule in rules {
-                        if let Rule::Unchecked(written) = rule {
-                            self.found.not_checked.push(written);
-                        }
-                    }
+                    self.not_checked(rules);
                     let others = entries.iter();
                     for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
                         let excluded = exclusions.of(name);
                         let path = property_path(path, name);
                         if rules.contains(&Rule::Int) && !is_python_int(name) {
-                            self.violated(ValueProblem::KeyNotInt, Some(value), &path);
+                            self.violated(ValueProblem::KeyNotInt, Some(&value.location), &path);
                         }
-                        self.contract(contract, Some(value), &path, &excluded);
+                        let value = self.contract(contract, Some(value), &path, &excluded);
+                        made.push((&**name, value));
                     }
                 }
             }
         }
+        made
+    }
+
+    fn not_checked(&mut self, rules: &'a [Rule]) {
+        for rule in rules {
+            if let Rule::Unchecked(written) = rule {
+                self.found.not_checked.push(written);
+            }
+        }
+    }
+
+    /// Checks what another contract made of a value. Recursion is bounded by the depth limit on documents.
+    fn validate(
+        &mut self,
+        contract: &'a Contract,
+        value: &MadeValue<'a>,
+        path: &str,
+        exclusions: &Exclusions,
+    ) {
+        if exclusions.is_everything() {
+            return;
+        }
+        match (contract, &value.made) {
+            (_, Made::Unknown) => {}
+            (Contract::Rules(rules), _) => {
+                self.not_checked(rules);
+                for rule in rules {
+                    if let Some(problem) = self.invalid(rule, value, path) {
+                        return self.violated(problem, value.location, path);
+                    }
+                }
+            }
+            (Contract::List { items, .. }, made) => {
+                let (values, of_items) = match made {
+                    Made::List(values) => (values.as_slice(), exclusions.of_items()),
+                    Made::Null => (Default::default(), exclusions.clone()),
+                    _ => (std::slice::from_ref(value), exclusions.clone()),
+                };
+                self.count(contract, values.len(), value.location, path);
+                for (at, value) in values.iter().enumerate() {
+                    if let Some(item) = items.get(at).or(items.last()) {
+                        self.validate(item, value, &format!("{path}[{at}]"), &of_items);
+                    }
+                }
+            }
+            (Contract::Map(keys), made) => {
+                let nothing = MadeValue {
+                    made: Made::Null,
+                    location: None,
+                };
+                let entries = match made {
+                    Made::Map(entries) => entries.as_slice(),
+                    Made::Null => &[],
+                    _ => return self.violated(ValueProblem::NotMapping, value.location, path),
+                };
+                let named: HashSet<&str> = named_keys(keys).collect();
+                for (key, contract) in keys {
+                    if let MapKey::Named(name) = key {
+                        let value = entries.iter().find(|(key, _)| key == name);
+                        let value = value.map_or(&nothing, |(_, value)| value);
+                        let excluded = exclusions.of(name);
+                        self.validate(contract, value, &property_path(path, name), &excluded);
+                        continue;
+                    }
+                    for (name, value) in entries.iter().filter(|(name, _)| !named.contains(name)) {
+                        let excluded = exclusions.of(name);
+                        self.validate(contract, value, &property_path(path, name), &excluded);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a rule finds wrong with what another contract made of a value.
+    fn invalid(
+        &mut self,
+        rule: &'a Rule,
+        value: &MadeValue<'a>,
+        path: &str,
+    ) -> Option<ValueProblem> {
+        match (rule, &value.made) {
+            (Rule::Unchecked(_), _) | (_, Made::Unknown) => None,
+            (Rule::NotNull, Made::Null) if value.location.is_none() => Some(ValueProblem::Absent),
+            (Rule::NotNull, Made::Null) => Some(ValueProblem::Null),
+            (Rule::NotNull, _) => None,
+            (Rule::Equal(expected), made) => {
+                (!made.may_equal(expected)).then(|| ValueProblem::NotEqual(expected.clone()))
+            }
+            (_, Made::Null) => None,
+            (Rule::String, made) => {
+                (!matches!(made, Made::Text(_))).then_some(ValueProblem::NotText)
+            }
+            (Rule::Int, made) => {
+                (!matches!(made, Made::Integer(_))).then_some(ValueProblem::NotInt)
+            }
+            (Rule::Bool, made) => (!matches!(made, Made::Bool(_))).then_some(ValueProblem::NotBool),
+            (Rule::Class(constraint) | Rule::Template(constraint), made) => match made {
+                Made::Object(object) => {
+                    self.found.objects.push(ConstrainedObject {
+                        constraint,
+                        object: *object,
+                        path: path.to_owned(),
+                    });
+                    None
+                }
+                Made::Described { place, .. } => {
+                    self.constrain_description(constraint, place, path);
+                    None
+                }
+                _ => Some(ValueProblem::NotObject(constraint.class.clone())),
+            },
+            (Rule::Owned, made) => match made {
+                Made::Object(object) if self.holds(*object) => None,
+                Made::Described { is_owned: true, .. } => None,
+                Made::Object(_) | Made::Described { .. } => Some(ValueProblem::NotOwned),
+                _ => Some(ValueProblem::NoObject),
+            },
+            // The engine does not look at the owner again.
+            (Rule::NotOwned, made) => (!matches!(made, Made::Object(_) | Made::Described { .. }))
+                .then_some(ValueProblem::NoObject),
+        }
+    }
+
+    fn constrain_description(
+        &mut self,
+        constraint: &'a ClassConstraint,
+        described: &'a Location,
+        path: &str,
+    ) {
+        (self.found.constrained_descriptions).push(ConstrainedDescription {
+            constraint,
+            described,
+            path: path.to_owned(),
+        });
     }
 
     fn rules(
@@ -322,9 +383,10 @@ impl<'a> Visit<'_, 'a> {
         value: Option<&'a ModelValue>,
         path: &str,
         exclusions: &Exclusions,
-    ) {
+    ) -> Made<'a> {
         static NULL: ValueKind = ValueKind::Null;
         let kind = value.map_or(&NULL, |value| &value.kind);
+        let location = value.map(|value| &value.location);
         let names_class = (rules.iter()).any(|rule| {
             matches!(
                 rule,
@@ -332,10 +394,11 @@ impl<'a> Visit<'_, 'a> {
             )
         });
         if matches!(kind, ValueKind::Untyped(_)) && !names_class {
-            self.violated(ValueProblem::NoType, value, path);
+            self.violated(ValueProblem::NoType, location, path);
         }
         // What the rules so far have made of the value.
         let mut became = Became::Nothing;
+        let mut is_described = false;
         for rule in rules {
             match rule {
                 Rule::Class(constraint) | Rule::Template(constraint)
@@ -353,16 +416,27 @@ impl<'a> Visit<'_, 'a> {
                             object: *object,
                             path: path.to_owned(),
                         }),
+                        (ValueKind::UntypedReference(place), _) => {
+                            self.constrain_description(constraint, &place.location, path);
+                        }
+                        (ValueKind::Untyped(_) | ValueKind::Map(_), Some(value))
+                            if is_described =>
+                        {
+                            self.constrain_description(constraint, &value.location, path);
+                        }
                         (
                             ValueKind::Untyped(properties) | ValueKind::Map(properties),
                             Some(value),
-                        ) => self.found.described.push(DescribedObject {
-                            constraint,
-                            properties,
-                            path: path.to_owned(),
-                            location: &value.location,
-                            exclusions: exclusions.and(constraint),
-                        }),
+                        ) => {
+                            is_described = true;
+                            self.found.described.push(DescribedObject {
+                                constraint,
+                                properties,
+                                path: path.to_owned(),
+                                location: &value.location,
+                                exclusions: exclusions.and(constraint),
+                            });
+                        }
                         _ => {}
                     }
                     continue;
@@ -374,9 +448,20 @@ impl<'a> Visit<'_, 'a> {
                 _ => {}
             }
             match self.problem(rule, kind, became, value.is_none()) {
-                Some(problem) => return self.violated(problem, value, path),
+                Some(problem) => {
+                    self.violated(problem, location, path);
+                    return Made::Unknown;
+                }
                 None => became = became.by(rule),
             }
+        }
+        let may_be_anything =
+            |rule: &Rule| matches!(rule, Rule::Unchecked(written) if !written.starts_with('.'));
+        match (became, value) {
+            _ if rules.iter().any(may_be_anything) => Made::Unknown,
+            (_, None) => Made::Null,
+            (Became::Nothing, Some(value)) => unchanged(value, exclusions).made,
+            (became, Some(value)) => made_by(became, value, |place| self.holds_untyped(place)),
         }
     }
 
@@ -387,9 +472,10 @@ impl<'a> Visit<'_, 'a> {
             | ValueKind::Repeated(_)
             | ValueKind::Untyped(_)
             | ValueKind::Map(_)
-            | ValueKind::Null
-            | ValueKind::UntypedReference => true,
-            ValueKind::Reference(_) => matches!(rule, Rule::Class(_)),
+            | ValueKind::Null => true,
+            ValueKind::Reference(_) | ValueKind::UntypedReference(_) => {
+                matches!(rule, Rule::Class(_))
+            }
             _ => false,
         }
     }
@@ -428,6 +514,9 @@ impl<'a> Visit<'_, 'a> {
                 {
                     Some(ValueProblem::NotOwned)
                 }
+                ValueKind::UntypedReference(place) if !self.holds_untyped(place) => {
+                    Some(ValueProblem::NotOwned)
+                }
                 _ => None,
             },
             Rule::NotOwned => match kind {
@@ -438,6 +527,11 @@ impl<'a> Visit<'_, 'a> {
                 {
                     Some(ValueProblem::Owned)
                 }
+                ValueKind::UntypedReference(place) if self.holds_untyped(place) => {
+                    Some(ValueProblem::Owned)
+                }
+                // The mapping that describes an object is written right here.
+                ValueKind::Untyped(_) | ValueKind::Map(_) => Some(ValueProblem::Owned),
                 _ => None,
             },
             Rule::Equal(expected) if !self.is_equal(kind, expected) => {
@@ -463,9 +557,28 @@ impl<'a> Visit<'_, 'a> {
 
     /// Whether an object is written inside the holder, or inside an object that is.
     fn holds(&self, object: ObjectId) -> bool {
+        let object = self.model.object(object);
+        match self.holder.described {
+            Some(described) => is_inside(&object.location, described),
+            None => self.is_or_holds_holder(object.holder),
+        }
+    }
+
+    /// The same of an object without `type`.
+    fn holds_untyped(&self, place: &UntypedPlace) -> bool {
+        match self.holder.described {
+            Some(described) => {
+                place.location != *described && is_inside(&place.location, described)
+            }
+            None => self.is_or_holds_holder(place.holder),
+        }
+    }
+
+    /// Whether one of these is the holder: an object, and those around it.
+    fn is_or_holds_holder(&self, object: Option<ObjectId>) -> bool {
         let holder = |object: &ObjectId| self.model.object(*object).holder;
-        let mut holders = std::iter::successors(holder(&object), holder);
-        holders.any(|holder| holder == self.holder)
+        let mut holders = std::iter::successors(object, holder);
+        holders.any(|holder| holder == self.holder.object)
     }
 
     /// Whether the engine can convert a value to an integer. It cuts fractions off, but only those of numbers.
@@ -486,34 +599,20 @@ impl<'a> Visit<'_, 'a> {
     }
 }
 
-/// The type that a value has after some rules of a contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Became {
-    /// It is as written.
-    Nothing,
-    /// Text.
-    Text,
-    /// An integer.
-    Number,
-    /// True or false.
-    Bool,
-    /// An object.
-    Object,
+/// Whether a place is inside another one.
+fn is_inside(inner: &Location, outer: &Location) -> bool {
+    let (inside, around) = (inner.span(), outer.span());
+    Arc::ptr_eq(inner.source(), outer.source())
+        && around.start <= inside.start
+        && inside.end <= around.end
 }
 
-impl Became {
-    fn by(self, rule: &Rule) -> Self {
-        match rule {
-            Rule::String => Self::Text,
-            Rule::Int => Self::Number,
-            Rule::Bool => Self::Bool,
-            _ => self,
-        }
-    }
-
-    fn may_be_object(self) -> bool {
-        matches!(self, Self::Nothing | Self::Text | Self::Object)
-    }
+/// The keys that a contract names.
+fn named_keys(keys: &[(MapKey, Contract)]) -> impl Iterator<Item = &str> {
+    keys.iter().filter_map(|(key, _)| match key {
+        MapKey::Named(name) => Some(name.as_str()),
+        MapKey::Matching(_) => None,
+    })
 }
 
 /// Whether the engine can convert a value to text: fractions are not.
@@ -523,7 +622,7 @@ fn is_textual(kind: &ValueKind) -> bool {
         ValueKind::Bool(_)
         | ValueKind::Text(_)
         | ValueKind::Reference(_)
-        | ValueKind::UntypedReference => true,
+        | ValueKind::UntypedReference(_) => true,
         _ => false,
     }
 }
@@ -533,17 +632,6 @@ fn is_python_int(text: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     (digits.split('_')).all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
-}
-
-/// Whether a text is an integer, of any length.
-pub fn is_whole_number(text: &str) -> bool {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// A number of items in words.
-fn items(count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), "item")
 }
 
 /// The path of a property in what `path` leads to, which is empty for the object itself.

@@ -139,14 +139,6 @@ impl AncestorWalk {
         }
     }
 
-    /// The classes on the path to a class, which is the last one.
-    pub(super) fn classes_to(&self, end: ClassAt) -> Vec<ClassAt> {
-        let before = |at: &ClassAt| self.predecessors[at].0;
-        let mut classes: Vec<ClassAt> = std::iter::successors(Some(end), before).collect();
-        classes.reverse();
-        classes
-    }
-
     /// The lookups on the path to a class; the last one leads to its release.
     pub(super) fn path_to(&self, end: ClassAt) -> Vec<Lookup> {
         let mut path = Vec::new();

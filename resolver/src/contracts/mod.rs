@@ -15,7 +15,9 @@
 //!
 //! Contracts are checked on a selection that satisfies all other rules. [`AncestorWalk`] visits the
 //! class of an object and all its ancestors, because every declaration of a property counts, and
-//! records each lookup in a required package. [`ContractCheck`] looks at the values. A violation
+//! records each lookup in a required package. [`ContractCheck`] looks at the values. The nearest
+//! declaration of a property decides what the others look at, so a violation also depends on the
+//! lookups up to that one. A violation
 //! carries the lookups that led to it, and `problem/contract_nogood.rs` turns them into a nogood: as
 //! long as the same lookups have the same outcomes, the contract is violated.
 //!
@@ -41,8 +43,8 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ContractPlace,
-    Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, Spec,
-    ValueProblem, Version, property_path,
+    Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, PropertyHolder,
+    Spec, ValueProblem, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -168,6 +170,8 @@ pub(crate) fn violated_contracts(
         missing: Vec::new(),
         exclusions: vec![ObjectExclusions::default(); model.objects().len()],
         visited: Vec::new(),
+        described: FxHashMap::default(),
+        constrained: Vec::new(),
     };
     let (violations, visited) = check.run()?;
     universe.classes.look_at(visited);
@@ -186,6 +190,22 @@ struct ModelCheck<'a> {
     exclusions: Vec<ObjectExclusions>,
     /// The releases of the objects' classes.
     visited: Vec<ReleaseId>,
+    /// The objects that contracts describe, by the beginnings of their mappings: the class, and the object of the model
+    /// around.
+    described: FxHashMap<usize, (WalkStart, ObjectId)>,
+    /// The contracts on the classes of these objects.
+    constrained: Vec<ConstrainedStart<'a>>,
+}
+
+/// A contract on the class of an object that a contract describes.
+struct ConstrainedStart<'a> {
+    constraint: &'a ClassConstraint,
+    /// The beginning of the mapping.
+    described: usize,
+    /// The release that declares the contract.
+    declared_by: ReleaseId,
+    /// The violation, if there is one.
+    violation: TracedViolation,
 }
 
 /// An object whose values are checked: one of the model, or one that a contract describes.
@@ -197,6 +217,8 @@ struct CheckedObject<'a> {
     start: WalkStart,
     properties: &'a [(String, ModelValue)],
     exclusions: Exclusions,
+    /// The mapping, if a contract describes the object.
+    described: Option<&'a Location>,
 }
 
 /// A class that declares a property of a checked object.
@@ -205,6 +227,17 @@ struct Declaration<'walk> {
     holder: ObjectId,
     /// The walk that found it.
     walk: &'walk AncestorWalk,
+    /// The number of lookups of the walk up to the nearest declaration of the property.
+    up_to_nearest: usize,
+}
+
+impl Declaration<'_> {
+    /// The lookups that lead to the declaration, and that find the nearest one.
+    fn lookups(&self) -> Vec<Lookup> {
+        let mut lookups = self.walk.lookups[..self.up_to_nearest].to_vec();
+        lookups.extend(self.walk.path_to(self.at));
+        lookups
+    }
 }
 
 impl<'a> ModelCheck<'a> {
@@ -221,11 +254,13 @@ impl<'a> ModelCheck<'a> {
                 start: WalkStart::object(self.root, holder, class),
                 properties: &object.properties,
                 exclusions: self.exclusions[holder.0].exclusions.clone(),
+                described: None,
             }];
             while let Some(object) = rest.pop() {
                 self.object(object, &mut rest);
             }
         }
+        self.constrained_descriptions();
         if self.missing.is_empty() {
             Ok((self.violations, self.visited))
         } else {
@@ -253,7 +288,9 @@ impl<'a> ModelCheck<'a> {
         let start = object.start.class;
         let mut walk = AncestorWalk::from(object.start);
         let mut ancestry = Vec::new();
+        let mut nearest: FxHashMap<&str, (&'a Property, usize)> = FxHashMap::default();
         while let Some(at) = walk.next() {
+            let lookups_before = walk.lookups.len();
             walk.push_parents(self.universe, self.selection, at);
             let package: &'a Arc<Package> = match self.universe.classes.contents(at.release) {
                 PackageContents::NotRequested => {
@@ -268,25 +305,22 @@ impl<'a> ModelCheck<'a> {
             ancestry.extend(definition.map(|definition| (at, definition)));
             for property in definition.iter().flat_map(|class| &class.properties) {
                 let name = property.name.value.as_str();
-                let path = property_path(&object.path, name);
                 let value = values.get(name).copied();
-                if value.is_none() && self.is_default_of_descendant(&walk, at, property) {
-                    continue;
-                }
+                let (nearest, up_to_nearest) =
+                    *nearest.entry(name).or_insert((property, lookups_before));
                 let mut found = ContractCheck::default();
+                let holder = PropertyHolder {
+                    object: object.holder,
+                    path: &object.path,
+                    described: object.described,
+                };
                 let exclusions = &object.exclusions;
-                found.property(
-                    self.model,
-                    object.holder,
-                    &path,
-                    property,
-                    value,
-                    exclusions,
-                );
+                found.property(self.model, holder, property, nearest, value, exclusions);
                 let declaration = Declaration {
                     at,
                     holder: object.holder,
                     walk: &walk,
+                    up_to_nearest,
                 };
                 if checks_values {
                     for violation in found.violations {
@@ -307,15 +341,34 @@ impl<'a> ModelCheck<'a> {
                     let traced = self.constrained(&declaration, constrained);
                     self.violations.extend(traced);
                 }
+                for constrained in found.constrained_descriptions {
+                    if !is_known(&constrained.path) {
+                        let (constraint, place) = (constrained.constraint, constrained.described);
+                        self.constrain(&declaration, constraint, place, constrained.path);
+                    }
+                }
                 for described in found.described {
                     match self.described_class(&declaration, described.constraint) {
-                        Described::Class(start) => rest.push(CheckedObject {
-                            holder: object.holder,
-                            path: described.path,
-                            start,
-                            properties: described.properties,
-                            exclusions: described.exclusions,
-                        }),
+                        Described::Class(start) => {
+                            let place = described.location;
+                            let known = (start.clone(), object.holder);
+                            let entry = self.described.entry(place.span().start);
+                            entry.or_insert(known);
+                            // The class of an object that names none may be another one than that of the contract.
+                            if described.constraint.default.is_some() && !is_known(&described.path)
+                            {
+                                let path = described.path.clone();
+                                self.constrain(&declaration, described.constraint, place, path);
+                            }
+                            rest.push(CheckedObject {
+                                holder: object.holder,
+                                path: described.path,
+                                start,
+                                properties: described.properties,
+                                exclusions: described.exclusions,
+                                described: Some(place),
+                            });
+                        }
                         Described::NotFound(_) if is_known(&described.path) => {}
                         Described::NotFound(lookups) => {
                             let class = described.constraint.described().clone();
@@ -337,7 +390,7 @@ impl<'a> ModelCheck<'a> {
         };
         let holder = exclusions::Holder {
             object: object.holder,
-            is_described: !object.path.is_empty(),
+            is_described: object.described.is_some(),
             own: ancestry.first().and_then(own),
             ancestry: ancestry.iter().map(|(_, definition)| *definition).collect(),
             lookups: &walk.lookups,
@@ -346,36 +399,56 @@ impl<'a> ModelCheck<'a> {
         holder.exclude(object.properties, exclusions, &mut self.exclusions);
     }
 
-    /// Whether a property that the model lacks gets its value from the declaration of a class that inherits this one: a
-    /// default, which only the engine can evaluate. Only the classes on the path count, so that a violation depends on
-    /// the lookups on that path alone.
-    fn is_default_of_descendant(
-        &self,
-        walk: &AncestorWalk,
-        at: ClassAt,
-        property: &Property,
-    ) -> bool {
-        if !property.is_null_if_absent() {
-            return false;
-        }
-        let name = property.name.value.as_str();
-        let path = walk.classes_to(at).into_iter();
-        let mut descendants = path.take_while(|class| *class != at);
-        let first = descendants.find_map(|class| {
-            let definition = self.definition(class)?;
-            let mut properties = definition.properties.iter();
-            properties.find(|property| property.name.value == name)
+    /// Notes a contract on the class of an object that a contract describes.
+    fn constrain(
+        &mut self,
+        declaration: &Declaration<'_>,
+        constraint: &'a ClassConstraint,
+        described: &Location,
+        path: String,
+    ) {
+        let problem = ValueProblem::NotObject(constraint.class.clone());
+        let problem = ContractProblem::Value(problem, Some(described.clone()));
+        self.constrained.push(ConstrainedStart {
+            constraint,
+            described: described.span().start,
+            declared_by: declaration.at.release,
+            violation: self.violation(declaration, path, problem),
         });
-        first.is_some_and(|first| !first.is_null_if_absent())
     }
 
-    /// The definition of a class, if its package was provided.
-    fn definition(&self, at: ClassAt) -> Option<&'a ClassDefinition> {
-        let PackageContents::Known(package) = self.universe.classes.contents(at.release) else {
-            return None;
-        };
-        let class = self.universe.catalog.class_name(at.class);
-        package.classes.as_ref()?.get(class)
+    /// Checks the contracts on the classes of the objects that contracts describe.
+    fn constrained_descriptions(&mut self) {
+        for constrained in std::mem::take(&mut self.constrained) {
+            let Some((start, around)) = self.described.get(&constrained.described) else {
+                continue;
+            };
+            let mut violation = constrained.violation;
+            let constraint = constrained.constraint;
+            let (allowed, lookups) = match self.allowed(constraint, constrained.declared_by) {
+                Allowed::Versions(allowed, lookups) => (Some(allowed), lookups),
+                Allowed::NotFound(lookups) => (None, lookups),
+                Allowed::Unknown => continue,
+            };
+            violation.allowed_lookups = lookups;
+            violation.holder_lookups.extend(&start.lookups);
+            match allowed {
+                Some(allowed) => {
+                    let found = self.violation_of(constraint, start.clone(), &allowed);
+                    let Some((lookups, ..)) = found else {
+                        continue;
+                    };
+                    violation.holder_lookups.extend(lookups);
+                }
+                None => {
+                    let (class, spec) = (constraint.class.clone(), constraint.spec.clone());
+                    violation.violation.problem = ContractProblem::UnknownClass(class, spec);
+                }
+            }
+            let sources = self.exclusions[around.0].sources.iter().cloned();
+            violation.exclusion_sources.extend(sources);
+            self.violations.push(violation);
+        }
     }
 
     /// A violation that depends on the declaration alone.
@@ -392,7 +465,7 @@ impl<'a> ModelCheck<'a> {
                 declared_by: self.class_of_release(declaration.at),
                 problem,
             },
-            holder_lookups: declaration.walk.path_to(declaration.at),
+            holder_lookups: declaration.lookups(),
             allowed_lookups: Vec::new(),
             object_lookups: Vec::new(),
             exclusion_sources: self.exclusions[declaration.holder.0].sources.clone(),
@@ -434,7 +507,8 @@ impl<'a> ModelCheck<'a> {
             }
             Allowed::Unknown => return None,
         };
-        let (object_lookups, inherits, is) = self.violation_of(constraint, object, &allowed)?;
+        let start = WalkStart::object(self.root, object, self.class_of(object)?);
+        let (object_lookups, inherits, is) = self.violation_of(constraint, start, &allowed)?;
         let problem = ContractProblem::Class(Box::new(ClassProblem {
             class: constraint.class.clone(),
             allowed,
@@ -474,7 +548,7 @@ impl<'a> ModelCheck<'a> {
             .universe
             .catalog
             .class_of_contract(constraint.described());
-        let mut lookups = declaration.walk.path_to(declaring);
+        let mut lookups = declaration.lookups();
         let at = match self.definer(declaring.release, class) {
             Definer::Own => ClassAt {
                 release: declaring.release,
@@ -556,12 +630,12 @@ impl<'a> ModelCheck<'a> {
     fn violation_of(
         &self,
         constraint: &ClassConstraint,
-        object: ObjectId,
+        start: WalkStart,
         allowed: &AllowedVersions,
     ) -> Option<(Vec<Lookup>, Option<ClassAt>, ClassAt)> {
-        let start = self.class_of(object)?;
+        let class = start.class;
         let expected = self.universe.catalog.class_of_contract(&constraint.class);
-        let mut walk = AncestorWalk::from(WalkStart::object(self.root, object, start));
+        let mut walk = AncestorWalk::from(start);
         let mut all_known = true;
         while let Some(at) = walk.next() {
             if at.class == expected {
@@ -569,13 +643,13 @@ impl<'a> ModelCheck<'a> {
                 if allowed.allows(self.universe.catalog.version(at.release)) {
                     return None;
                 }
-                return Some((walk.path_to(at), Some(at), start));
+                return Some((walk.path_to(at), Some(at), class));
             }
             all_known &= self.universe.known_details(at.release).classes.is_some();
             walk.push_parents(self.universe, self.selection, at);
         }
         // A release with unknown classes could define it.
-        all_known.then_some((walk.lookups, None, start))
+        all_known.then_some((walk.lookups, None, class))
     }
 }
 

@@ -30,7 +30,11 @@ impl Model {
         (self.objects.iter().enumerate()).all(|(number, object)| {
             let class = check.class_of(number);
             let excluded = check.excluded[number].clone();
-            check.object(number, &class, &object.values, &excluded)
+            let holder = Holder {
+                object: number,
+                described: None,
+            };
+            check.object(holder, &class, &object.values, &excluded)
         })
     }
 }
@@ -71,6 +75,44 @@ fn of_value(contract: &Contract) -> &Contract {
     }
 }
 
+/// An object with properties: one of the model, or a mapping in it that describes one.
+#[derive(Clone, Copy)]
+struct Holder<'a> {
+    /// The object of the model that it is, or is written in.
+    object: usize,
+    /// The values of the mapping.
+    described: Option<&'a [(String, Value)]>,
+}
+
+/// What a contract makes of a value.
+enum Made {
+    /// Nobody looks at it, or the contract does not accept it.
+    Unknown,
+    Null,
+    Int,
+    Text,
+    Object(usize),
+    /// A mapping that describes an object of a class.
+    Described(Class),
+    List(Vec<Made>),
+    /// The value of the key `k`.
+    Map(Box<Made>),
+}
+
+/// Whether an object is written in one of these values.
+fn are_written_in(values: &[(String, Value)], object: usize) -> bool {
+    let mut rest: Vec<&Value> = values.iter().map(|(_, value)| value).collect();
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Object(written) if *written == object => return true,
+            Value::List(items) => rest.extend(items),
+            Value::Map(_, entries) => rest.extend(entries.iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    false
+}
+
 struct Check<'a> {
     model: &'a Model,
     classes: &'a Classes<'a>,
@@ -87,29 +129,41 @@ impl<'a> Check<'a> {
         (self.model.objects[object].class.clone(), release)
     }
 
-    /// Whether the values of an object meet the contracts of its class and of all ancestors. `holder` is the
-    /// object of the model that it is, or is written in.
+    /// Whether the values of an object meet the contracts of its class and of all ancestors.
     fn object(
         &mut self,
-        holder: usize,
+        holder: Holder<'a>,
         class: &Class,
-        values: &[(String, Value)],
+        values: &'a [(String, Value)],
         excluded: &Paths,
     ) -> bool {
         let family = self.classes.family(class.clone());
+        let nearest = |check: &Self, name: &str| -> (Class, &'a Property) {
+            let mut declared = family.iter().flat_map(|class| {
+                let declared = check.declared(class).iter();
+                declared.map(move |property| (class, property))
+            });
+            let found = declared.find(|(_, property)| property.name == name);
+            let (class, property) = found.expect("some class declares it");
+            (class.clone(), property)
+        };
         let meets = family.iter().all(|declaring| {
             let declared = self.declared(declaring);
             declared.iter().all(|property| {
                 let value = values.iter().find(|(name, _)| *name == property.name);
                 let excluded = below(excluded, &property.name);
-                let contract = &property.contract;
-                match value {
-                    _ if excluded.contains(&Vec::new()) => true,
-                    Some((_, value)) => self.value(holder, declaring, contract, value, &excluded),
-                    None if property.has_default => true,
-                    None if self.has_default_before(&family, declaring, &property.name) => true,
-                    None => self.value(holder, declaring, contract, &Value::Null, &excluded),
+                let (first, decisive) = nearest(self, &property.name);
+                let value = match value {
+                    _ if excluded.contains(&Vec::new()) => return true,
+                    Some((_, value)) => value,
+                    None if decisive.has_default => return true,
+                    None => &Value::Null,
+                };
+                if first == *declaring {
+                    return self.value(holder, declaring, &property.contract, value, &excluded);
                 }
+                let made = self.made(&first, &decisive.contract, value, &excluded);
+                self.validates(holder, declaring, &property.contract, &made, &excluded)
             })
         });
         for (name, value) in values {
@@ -176,36 +230,157 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether the first declaration of a property on the way to a class is an earlier one with a default, which is the
-    /// value then.
-    fn has_default_before(&self, family: &[Class], declaring: &Class, name: &str) -> bool {
-        let path = self.classes.path(family, declaring);
-        let mut declarations = path.into_iter().filter_map(|class| {
-            let mut declared = self.declared(class).iter();
-            declared.find(|property| property.name == name)
-        });
-        declarations.next().is_some_and(|first| first.has_default)
+    /// Whether an object is written in a holder, or in an object that is.
+    fn is_inside(&self, object: usize, holder: Holder<'_>) -> bool {
+        let held_by = |object: &usize| {
+            let held = self.model.objects[*object].held.as_ref();
+            held.map(|(holder, _)| *holder)
+        };
+        match holder.described {
+            Some(values) => {
+                let mut around = std::iter::successors(Some(object), held_by);
+                around.any(|object| are_written_in(values, object))
+            }
+            None => {
+                let mut around = std::iter::successors(held_by(&object), held_by);
+                around.any(|other| other == holder.object)
+            }
+        }
     }
 
-    #[expect(clippy::match_same_arms, reason = "each arm is a rule")]
-    fn value(
-        &mut self,
-        holder: usize,
+    /// What a contract makes of a value.
+    fn made(
+        &self,
         declaring: &Class,
         contract: &Contract,
         value: &Value,
+        excluded: &Paths,
+    ) -> Made {
+        if excluded.contains(&Vec::new()) {
+            return Made::Unknown;
+        }
+        match (contract, value) {
+            (Contract::NotNull(inner) | Contract::Owned(_, inner), value) => {
+                self.made(declaring, inner, value, excluded)
+            }
+            (Contract::List(item, ..), Value::List(values)) => {
+                let excluded = in_list(excluded);
+                let values = values.iter();
+                Made::List(
+                    values
+                        .map(|value| self.made(declaring, item, value, &excluded))
+                        .collect(),
+                )
+            }
+            (Contract::List(..), Value::Null) => Made::List(Vec::new()),
+            (Contract::List(item, ..), single) => {
+                Made::List(vec![self.made(declaring, item, single, excluded)])
+            }
+            (Contract::Map(inner), Value::Null | Value::Map(false, _)) => {
+                let entries = match value {
+                    Value::Map(_, entries) => entries.as_slice(),
+                    _ => &[],
+                };
+                let value = entries.iter().find(|(name, _)| name == "k");
+                let value = value.map_or(&Value::Null, |(_, value)| value);
+                Made::Map(Box::new(self.made(
+                    declaring,
+                    inner,
+                    value,
+                    &below(excluded, "k"),
+                )))
+            }
+            (Contract::Map(_), _) => Made::Unknown,
+            (_, Value::Null) => Made::Null,
+            (Contract::Int, _) => Made::Int,
+            (Contract::Text, _) => Made::Text,
+            (Contract::Class(..), Value::Object(object) | Value::Reference(object))
+            | (Contract::Template(..), Value::Object(object)) => Made::Object(*object),
+            (Contract::Class(class, _) | Contract::Template(class, _), Value::Map(..)) => {
+                match self.classes.provider(&declaring.1, class) {
+                    Some(found) => Made::Described((class.clone(), found)),
+                    None => Made::Unknown,
+                }
+            }
+            (Contract::Class(..) | Contract::Template(..), _) => Made::Unknown,
+        }
+    }
+
+    /// Whether what another contract made of a value meets a contract, which converts nothing.
+    fn validates(
+        &self,
+        holder: Holder<'_>,
+        declaring: &Class,
+        contract: &Contract,
+        made: &Made,
         excluded: &Paths,
     ) -> bool {
         if excluded.contains(&Vec::new()) {
             return true;
         }
-        let is_inside = |object: usize| {
-            let held_by = |object: &usize| {
-                let held = self.model.objects[*object].held.as_ref();
-                held.map(|(holder, _)| *holder)
-            };
-            std::iter::successors(held_by(&object), held_by).any(|other| other == holder)
-        };
+        match (contract, made) {
+            (_, Made::Unknown) => true,
+            (Contract::NotNull(_), Made::Null) => false,
+            (Contract::NotNull(inner), made) => {
+                self.validates(holder, declaring, inner, made, excluded)
+            }
+            (Contract::Owned(is_owned, inner), made) => {
+                let is_right = match made {
+                    Made::Object(object) => !is_owned || self.is_inside(*object, holder),
+                    _ => true,
+                };
+                is_right && self.validates(holder, declaring, inner, made, excluded)
+            }
+            (Contract::List(item, least, most), made) => {
+                let (values, excluded) = match made {
+                    Made::List(values) => (values.as_slice(), in_list(excluded)),
+                    Made::Null => (Default::default(), Paths::new()),
+                    single => (std::slice::from_ref(single), excluded.clone()),
+                };
+                let has_room = *least <= values.len() && values.len() <= *most;
+                let mut values = values.iter();
+                has_room
+                    && values.all(|made| self.validates(holder, declaring, item, made, &excluded))
+            }
+            (Contract::Map(inner), made) => {
+                let value = match made {
+                    Made::Map(value) => value,
+                    Made::Null => &Made::Null,
+                    _ => return false,
+                };
+                self.validates(holder, declaring, inner, value, &below(excluded, "k"))
+            }
+            (_, Made::Null) => true,
+            (Contract::Int, made) => matches!(made, Made::Int),
+            (Contract::Text, made) => matches!(made, Made::Text),
+            (Contract::Class(class, _) | Contract::Template(class, _), made) => {
+                let spec = match contract {
+                    Contract::Class(_, spec) => spec.as_ref(),
+                    _ => None,
+                };
+                match made {
+                    Made::Object(object) => {
+                        self.is_of(self.class_of(*object), declaring, class, spec)
+                    }
+                    Made::Described(of) => self.is_of(of.clone(), declaring, class, spec),
+                    _ => false,
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::match_same_arms, reason = "each arm is a rule")]
+    fn value(
+        &mut self,
+        holder: Holder<'a>,
+        declaring: &Class,
+        contract: &Contract,
+        value: &'a Value,
+        excluded: &Paths,
+    ) -> bool {
+        if excluded.contains(&Vec::new()) {
+            return true;
+        }
         match (contract, value) {
             (Contract::NotNull(_), Value::Null) => false,
             (Contract::NotNull(other), value) => {
@@ -215,9 +390,11 @@ impl<'a> Check<'a> {
                 let meets = match value {
                     // An object that is written in the property belongs to the holder.
                     Value::Object(object) | Value::Reference(object) => {
-                        is_inside(*object) == *is_owned
+                        self.is_inside(*object, holder) == *is_owned
                             || (*is_owned && matches!(value, Value::Object(_)))
                     }
+                    // A description belongs to the holder, too.
+                    Value::Map(..) => *is_owned,
                     _ => true,
                 };
                 meets && self.value(holder, declaring, other, value, excluded)
@@ -262,30 +439,40 @@ impl<'a> Check<'a> {
                     return false;
                 };
                 let excluded = with_excluded(excluded, names);
-                self.object(holder, &(class.clone(), found), entries, &excluded)
+                {
+                    let holder = Holder {
+                        described: Some(entries),
+                        ..holder
+                    };
+                    self.object(holder, &(class.clone(), found), entries, &excluded)
+                }
             }
             (Contract::Class(class, spec), Value::Map(_, entries)) => {
                 let Some(found) = self.classes.provider(&declaring.1, class) else {
                     return false;
                 };
                 let allowed = spec.as_ref().is_none_or(|spec| spec.matches(&found.1));
+                let holder = Holder {
+                    described: Some(entries),
+                    ..holder
+                };
                 allowed && self.object(holder, &(class.clone(), found), entries, excluded)
             }
             (Contract::Class(class, spec), Value::Object(object) | Value::Reference(object)) => {
-                self.is_of(*object, declaring, class, spec.as_ref())
+                self.is_of(self.class_of(*object), declaring, class, spec.as_ref())
             }
             (Contract::Template(class, _), Value::Object(object)) => {
-                self.is_of(*object, declaring, class, None)
+                self.is_of(self.class_of(*object), declaring, class, None)
             }
             // The id of an object is text, which describes nothing.
             (Contract::Template(..), Value::Reference(_)) => false,
         }
     }
 
-    /// Whether an object is of the class that a contract names.
+    /// Whether an object of a class is of the one that a contract names.
     fn is_of(
         &self,
-        object: usize,
+        class: Class,
         declaring: &Class,
         wanted: &ClassName,
         spec: Option<&Spec>,
@@ -293,7 +480,7 @@ impl<'a> Check<'a> {
         let Some(allowed) = Allowed::by(self.classes, declaring, wanted, spec) else {
             return false;
         };
-        let family = self.classes.family(self.class_of(object));
+        let family = self.classes.family(class);
         match family.iter().find(|(name, _)| name == wanted) {
             Some((_, release)) => allowed.allows(&release.1),
             // A class that is not known could be the wanted one.

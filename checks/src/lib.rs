@@ -41,6 +41,7 @@ mod record_effects;
 mod required_classes;
 mod suggestions;
 mod validation;
+mod written_contracts;
 
 pub use api::{
     ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Reliance, UpdateEffect, Witness,

@@ -412,7 +412,7 @@ fn a_package_is_checked_before_it_is_published() {
     }
     user.fails(1, &["info", "org.acme.Extends"]);
     // That a class is used which nothing defines is a warning for `check`, too.
-    let contract = "Properties:\n  db:\n    Contract: $.class(org.acme.Db.Gone)\n";
+    let contract = "Properties:\n  db:\n    Contract: $.class('org.acme.Db.Gone')\n";
     let path = package("org.acme.Contract", requires, contract);
     let run = user.does(&["publish", &path]);
     let expected = "`org.acme.Db.Gone` is used, but no required package defines it";
@@ -427,7 +427,7 @@ fn a_package_is_checked_before_it_is_published() {
     let stderr = user.fails(1, &["publish", &path, "--allow-unsatisfiable"]);
     assert!(stderr.contains("error[PK0055]"), "{stderr}");
     assert!(stderr.contains("warning[PK0013]"), "{stderr}");
-    let right = "Properties:\n  db:\n    Contract: $.class(org.acme.Db)\n";
+    let right = "Properties:\n  db:\n    Contract: $.class('org.acme.Db')\n";
     let run = user.does(&["publish", &package("org.acme.Right", requires, right)]);
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
 }

@@ -1,0 +1,143 @@
+//! Checks contracts as they are written: parts that the deployment engine reads otherwise than they look.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
+use pkgres_manifest::{Contract, MapKey, Property, Rule};
+
+/// The functions whose arguments are names of classes.
+const NAMING: [&str; 2] = ["class(", "template("];
+
+/// Reports what is probably not meant in the contract of a property.
+pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
+    let location = &property.contract.location;
+    let span = location.span();
+    let text = location.source().text();
+    let written = &text[span.start..span.end];
+    if has_rules(&property.contract.value) {
+        if let Some(at) = quoted_expression(text, span) {
+            let name = Escaped::shortened(&property.name.value);
+            let message = format!(
+                "the contract of `{name}` is quoted, so the engine accepts only its text as a value"
+            );
+            let finding = Diagnostic::warning(Code::Contract, message);
+            let finding = finding.at(place(location, at, at + 1));
+            findings.push(
+                finding.hint("write the expression as plain text, without quotes, `|` and `>`"),
+            );
+        }
+    }
+    for (at, name) in dotted_names(written) {
+        let start = span.start + at;
+        let message = format!(
+            "the engine does not read `{name}` as the name of a class: it is not in quotes"
+        );
+        let finding = Diagnostic::warning(Code::Contract, message);
+        let finding = finding.at(place(location, start, start + name.len()));
+        findings.push(finding.hint(format!("write `'{name}'`, or a prefix of `Namespaces`")));
+    }
+    if refuses_objects(&property.contract.value) {
+        let name = Escaped::shortened(&property.name.value);
+        let message = format!(
+            "the contract of `{name}` accepts only null: `template` makes a description, which is \
+             no object that could be owned"
+        );
+        findings.push(Diagnostic::warning(Code::Contract, message).at(location.clone()));
+    }
+}
+
+fn place(location: &Location, start: usize, end: usize) -> Location {
+    Location::new(location.source(), Span { start, end })
+}
+
+/// Whether a contract was read as one with functions.
+fn has_rules(contract: &Contract) -> bool {
+    rules_of(contract)
+        .iter()
+        .any(|rules| !matches!(rules, [Rule::Equal(_)]))
+}
+
+/// The rules of all values and keys.
+fn rules_of(contract: &Contract) -> Vec<&[Rule]> {
+    let mut found = Vec::new();
+    let mut rest = vec![contract];
+    while let Some(contract) = rest.pop() {
+        match contract {
+            Contract::Rules(rules) => found.push(rules.as_slice()),
+            Contract::List { items, .. } => rest.extend(items),
+            Contract::Map(entries) => {
+                for (key, value) in entries {
+                    if let MapKey::Matching(rules) = key {
+                        found.push(rules);
+                    }
+                    rest.push(value);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Where an expression is quoted; the engine reads only plain scalars, and those with a tag, as expressions.
+fn quoted_expression(text: &str, span: Span) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_tagged = |at: usize| text[..at].trim_end().ends_with("!yaql");
+    let is_block = matches!(bytes.get(span.start), Some(b'|' | b'>'));
+    if is_block && !is_tagged(span.start) {
+        return Some(span.start);
+    }
+    (span.start..span.end).find(|at| {
+        let quote = bytes[*at];
+        let begins =
+            *at == span.start || matches!(bytes[at - 1], b'[' | b'{' | b',' | b' ' | b'\n' | b'\t');
+        let next = bytes.get(at + 2).copied();
+        matches!(quote, b'"' | b'\'')
+            && begins
+            && bytes.get(at + 1) == Some(&b'$')
+            && (next == Some(b'.') || next == Some(quote))
+            && !is_tagged(*at)
+    })
+}
+
+/// The names with dots and without quotes in the first arguments of functions, each with its place. The engine reads
+/// `a.B` as the property `B` of the word `a`.
+fn dotted_names(written: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    for function in NAMING {
+        for (at, _) in written.match_indices(function) {
+            if !written[..at].ends_with('.') {
+                continue;
+            }
+            let start = at + function.len();
+            let arguments = written[start..].split(')').next().unwrap_or_default();
+            let mut from = start;
+            // The class, and the default one.
+            for argument in arguments.split(',').take(2) {
+                let value = argument.rsplit("=>").next().unwrap_or(argument);
+                let name = value.trim();
+                let begins = |first: char| first.is_ascii_alphabetic() || first == '_';
+                let is_part = |part: &str| {
+                    part.starts_with(begins)
+                        && part
+                            .chars()
+                            .all(|it| it.is_ascii_alphanumeric() || it == '_')
+                };
+                if name.contains('.') && name.split('.').all(is_part) {
+                    let skipped = argument.len() - value.trim_start().len();
+                    found.push((from + skipped, name));
+                }
+                from += argument.len() + 1;
+            }
+        }
+    }
+    found
+}
+
+/// Whether no object meets a contract: `template` makes a description, and `owned` and `notOwned` accept only objects.
+fn refuses_objects(contract: &Contract) -> bool {
+    rules_of(contract).into_iter().any(|rules| {
+        let after = rules
+            .iter()
+            .skip_while(|rule| !matches!(rule, Rule::Template(_)));
+        let mut after = after.take_while(|rule| !matches!(rule, Rule::Class(_)));
+        after.any(|rule| matches!(rule, Rule::Owned | Rule::NotOwned))
+    })
+}

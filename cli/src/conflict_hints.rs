@@ -19,6 +19,9 @@ use crate::registries::{RegistryOptions, unconfigured_hint};
 use crate::repair_commands::{add_commands, repair_hint};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
+/// The step limit of a search that only a hint needs. A hard conflict must not take twice as long for it.
+const MAX_STEPS_OF_HINT: u64 = 1_000_000;
+
 /// What hints need of a request, which the search consumes.
 pub(crate) struct OriginalRequest {
     has_one_root: bool,
@@ -385,6 +388,9 @@ fn single_version_hint(
     registries: &RegistrySet,
     options: &ReadOptions,
 ) -> Option<Hint> {
+    let mut request = request;
+    let max_steps = &mut request.options.max_steps;
+    *max_steps = (*max_steps).min(MAX_STEPS_OF_HINT);
     let (answer, _) = solve_with_evidence(request, registries, options).ok()?;
     let Answer::Solved(resolution) = answer else {
         return None;

@@ -30,7 +30,7 @@ use crate::index::{NONE, to_u32};
 use crate::problem::Problem;
 use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
-use crate::set::PositionSet;
+use crate::set::{PositionSet, bits};
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
 
 /// Searches for a valid selection and makes it locally best, unless it is the best already. An
@@ -260,7 +260,7 @@ impl Improvement<'_> {
         let (universe, selection, split) = (&mut *self.universe, &self.selection, self.split);
         let requirements = &mut self.requirements;
         let roots = universe.catalog.roots().to_vec();
-        self.budget.take_looks(selection.releases().len() as u64);
+        self.budget.take_looks(selection.bound_count() as u64);
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
             if !kept.is_empty() {
@@ -329,13 +329,12 @@ fn binding_after(
         };
         return universe.allows(requirement, there).then_some(there);
     }
-    let candidates: PositionSet = selection
-        .releases()
-        .iter()
-        .filter(|release| release.package == package)
-        .map(|release| release.index)
-        .filter(|index| universe.allows(requirement, *index))
-        .collect();
+    let allowed = bits::numbers(universe.allowed_words(requirement));
+    let is_selected = |index: &u32| {
+        let index = *index;
+        selection.position(ReleaseId { package, index }).is_some()
+    };
+    let candidates: PositionSet = allowed.filter(is_selected).collect();
     universe.catalog.best_binding(
         owner,
         number,

@@ -126,6 +126,11 @@ impl Selection {
         &self.order
     }
 
+    /// How many requirements its releases have.
+    pub(crate) fn bound_count(&self) -> usize {
+        self.bound.len()
+    }
+
     /// What the requirements of a release are bound to.
     pub(crate) fn bound(&self, release: ReleaseId) -> &[ReleaseId] {
         self.position(release).map_or(&[], |at| self.bound_at(at))

@@ -294,6 +294,35 @@ fn probing_finds_an_impossible_release_before_other_packages_are_decided() {
     assert!(steps < u64::from(2 * BETWEEN + 100), "{steps}");
 }
 
+/// Each search with several releases of `P` expands all releases again, and their requirements count: with few
+/// decisions and very many requirements, a step would take any time.
+#[test]
+fn searches_side_by_side_count_the_requirements_that_they_expand() {
+    const PACKAGES: u32 = 200;
+    const REQUIRED: u32 = 100;
+    let name = |number: u32| format!("F{}", number % PACKAGES);
+    let mut root = release("Root", "1").requires("P", "1").requires("Q", "1");
+    let mut records = vec![
+        release("P", "1"),
+        release("P", "2"),
+        release("Q", "1").requires("P", "2"),
+    ];
+    for number in 0..PACKAGES {
+        root = root.requires(&name(number), "1");
+        let others = number + 1..=number + REQUIRED;
+        let record = release(&name(number), "1");
+        records.push(others.fold(record, |record, other| record.requires(&name(other), "1")));
+    }
+    let Step::Solved(resolution) = solve(root, records, SolveOptions::default()) else {
+        panic!("P 1 and P 2 go side by side");
+    };
+    assert_eq!(resolution.side_by_side().len(), 1);
+    // One in sixteen of four looks at each requirement, in more than one search.
+    let steps = resolution.stats().steps;
+    let expanded = u64::from(PACKAGES * REQUIRED);
+    assert!(steps > expanded / 4, "{steps} for {expanded} requirements");
+}
+
 #[test]
 fn many_versions_do_not_exhaust_the_budget() {
     let versions = 2_000_u64;

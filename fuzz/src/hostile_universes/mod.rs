@@ -240,7 +240,7 @@ pub const WHOLE: &[HostileUniverse] = &[
     Cycle { length: 100_000, is_twisted: false }, Cycle { length: 20_000, is_twisted: true },
     Cycle { length: 400, is_twisted: true },
     dense(40, 10, 8), dense(40, 10, 11), dense(40, 10, 14), dense(150, 6, 3), dense(300, 4, 0),
-    sparse(450, 20, 45, 18), sparse(5_000, 20, 4, 9), sparse(150, 80, 20, 40),
+    sparse(450, 20, 45, 18), sparse(450, 20, 45, 10), sparse(5_000, 20, 4, 9), sparse(150, 80, 20, 40),
     Diamonds { levels: 100, versions: 60 }, Diamonds { levels: 2_000, versions: 20 },
     Inherited { classes: 30, versions: 8, is_broken: false }, Inherited { classes: 30, versions: 8, is_broken: true },
     Versions { packages: 20, versions: 2_000 }, Versions { packages: 300, versions: 300 },

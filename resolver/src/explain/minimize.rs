@@ -90,14 +90,13 @@ impl Reduction {
         {
             // Later facts are further from the root and are removed first.
             let candidate = self.kept.len() - 1 - self.tried;
-            let without: FxHashSet<Fact> = (self.kept.iter().enumerate())
-                .filter(|(at, _)| *at != candidate)
-                .map(|(_, fact)| fact.clone())
-                .collect();
+            let without = |_: &mut Problem<'_>| {
+                let others = self.kept.iter().enumerate();
+                let others = others.filter(|(at, _)| *at != candidate);
+                others.map(|(_, fact)| fact.clone()).collect()
+            };
             let mut side_budget = budget.for_side_question(MAX_STEPS);
-            let refutation = refute_splitting(problem, self.may_split, &mut side_budget, |_| {
-                without.clone()
-            });
+            let refutation = refute_splitting(problem, self.may_split, &mut side_budget, without);
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
                 self.effort.add(self.kept.len(), &mut side_budget);
             }
@@ -171,7 +170,12 @@ fn refute_splitting(
     let goals_before = problem.goals().clone();
     let verdict = loop {
         let given = facts(problem);
-        let verdict = refute(problem, given.clone(), budget);
+        let nogoods = given.iter().filter_map(|fact| match fact {
+            Fact::Nogood(number) => Some(*number as usize),
+            _ => None,
+        });
+        let nogoods: Vec<usize> = nogoods.collect();
+        let verdict = refute(problem, given, budget);
         let Ok(Verdict::Impossible(proof)) = &verdict else {
             break verdict;
         };
@@ -179,12 +183,9 @@ fn refute_splitting(
         if !may_split || !split_more(problem.universe, &mut split, proof, |_| true) {
             break verdict;
         }
-        let is_open = given.iter().any(|fact| match fact {
-            Fact::Nogood(number) => {
-                let nogood = &problem.nogoods()[*number as usize];
-                !matches!(nogood.cause, NogoodCause::Line) && nogood.is_about_one_release_of(&split)
-            }
-            _ => false,
+        let is_open = nogoods.into_iter().any(|number| {
+            let nogood = &problem.nogoods()[number];
+            !matches!(nogood.cause, NogoodCause::Line) && nogood.is_about_one_release_of(&split)
         });
         if is_open {
             break Err(Interrupt::Exhausted);
@@ -303,8 +304,8 @@ fn lines_of(
             target,
             allowed,
         } if !problem.universe.catalog.is_model(*owner) => {
-            let spelling = spellings.of(problem.universe, *owner, *target, allowed);
-            let releases = spelling.values().map(|spelling| &spelling.releases);
+            let spellings = spellings.of(problem.universe, *owner, *target, allowed);
+            let releases = spellings.iter().map(|spelling| &spelling.releases);
             releases
                 .map(|releases| releases.iter().map(|release| release.index).collect())
                 .collect()

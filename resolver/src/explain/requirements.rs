@@ -1,6 +1,5 @@
 //! Requirements of releases and objects, and goals of an update, as reasons.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pkgres_manifest::diagnostic::Location;
@@ -31,23 +30,24 @@ pub(super) struct Spelling {
 pub(super) struct Spellings(FxHashMap<PackageId, SpellingsOfPackage>);
 
 /// The spellings of the requirements of a package, by the package that is required and what is
-/// allowed, then by spec.
-type SpellingsOfPackage = FxHashMap<(PackageId, PositionSet), BTreeMap<String, Spelling>>;
+/// allowed. Nearly always there is one, so that a list of them, in the order of the specs, takes a
+/// tenth of the memory of a map.
+type SpellingsOfPackage = FxHashMap<(PackageId, PositionSet), Vec<Spelling>>;
 
 impl Spellings {
     /// The spellings of the requirements of a package on another one that allow exactly these
-    /// versions, by spec.
+    /// versions, in the order of their specs.
     pub(super) fn of(
         &mut self,
         universe: &mut Universe,
         owner: PackageId,
         target: PackageId,
         allowed: &PositionSet,
-    ) -> BTreeMap<String, Spelling> {
+    ) -> &[Spelling] {
         let of_owner = self.0.entry(owner);
         let of_owner = of_owner.or_insert_with(|| spellings_of_package(universe, owner));
         let key = (target, allowed.clone());
-        of_owner.get(&key).cloned().unwrap_or_default()
+        of_owner.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -65,17 +65,22 @@ fn spellings_of_package(universe: &mut Universe, owner: PackageId) -> SpellingsO
             let requirement = &stated.requirement;
             let is_implied = universe.catalog.requires_implicitly(release, target);
             let spec = stated.overridden.as_ref().unwrap_or(&requirement.spec);
-            let by_spec = spellings.entry(key).or_default();
-            let spelling = by_spec
-                .entry(spec.written().to_owned())
-                .or_insert_with(|| Spelling {
+            let by_spec: &mut Vec<Spelling> =
+                (spellings.entry(key)).or_insert_with(|| Vec::with_capacity(1));
+            let written = spec.written();
+            let found = by_spec.binary_search_by(|spelling| spelling.spec.written().cmp(written));
+            let at = found.unwrap_or_else(|at| {
+                let spelling = Spelling {
                     releases: Vec::new(),
                     spec: spec.clone(),
                     location: requirement.location.clone(),
                     is_implied,
-                });
-            spelling.is_implied &= is_implied;
-            spelling.releases.push(release);
+                };
+                by_spec.insert(at, spelling);
+                at
+            });
+            by_spec[at].is_implied &= is_implied;
+            by_spec[at].releases.push(release);
         }
     }
     spellings
@@ -89,17 +94,14 @@ pub(super) fn requirements(
     reported: &PositionSet,
     spellings: &mut Spellings,
 ) -> Vec<Reason> {
-    let mut spellings = spellings.of(universe, owner, target, allowed);
-    spellings.retain(|_, spelling| {
-        spelling
-            .releases
-            .iter()
-            .any(|release| reported.contains(release.index))
+    let spellings = spellings.of(universe, owner, target, allowed).iter();
+    let spellings = spellings.filter(|spelling| {
+        let mut releases = spelling.releases.iter();
+        releases.any(|release| reported.contains(release.index))
     });
     let overriding = universe.catalog.policy().overriding(target).cloned();
     let package = universe.catalog.name(target).clone();
     let mut reasons: Vec<Reason> = spellings
-        .into_values()
         .map(|spelling| {
             let Spelling {
                 releases,
@@ -110,7 +112,7 @@ pub(super) fn requirements(
             let describe = |subject: &Subject| {
                 let requires = subject.verb("requires", "require");
                 let mut text = format!("{} {requires} {package} {spec}", subject.text);
-                if is_implied {
+                if *is_implied {
                     text.push_str(" (implied)");
                 }
                 if let Some(overriding) = &overriding {
@@ -121,13 +123,13 @@ pub(super) fn requirements(
                     package: package.clone(),
                     spec: spec.written().to_owned(),
                     overridden_by: overriding.as_ref().map(ToString::to_string),
-                    is_implied,
+                    is_implied: *is_implied,
                 };
                 (text, kind)
             };
             Reason {
-                location,
-                ..reason_about(universe, owner, &releases, describe)
+                location: location.clone(),
+                ..reason_about(universe, owner, releases, describe)
             }
         })
         .collect();

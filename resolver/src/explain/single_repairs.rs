@@ -23,6 +23,9 @@ const MAX_CANDIDATES: usize = 24;
 /// The step limit of each attempt.
 const MAX_STEPS: u64 = 50_000;
 
+/// The step limit of all attempts together: as many as it takes to attempt every requirement once.
+const MAX_STEPS_OF_ALL: u64 = MAX_STEPS * MAX_CANDIDATES as u64;
+
 /// The maximum number of versions to try, in order to find the nearest one that a root could allow.
 const MAX_VERSIONS: usize = 24;
 
@@ -57,6 +60,8 @@ pub(super) struct SingleRepairs {
     candidates: Vec<ConflictingRequirement>,
     next: usize,
     found: Vec<SingleRepair>,
+    /// The steps of the attempts so far.
+    steps: u64,
     /// Whether packages may have several releases, which a solution without the conflict may need.
     may_split: bool,
 }
@@ -124,6 +129,7 @@ impl SingleRepairs {
             candidates,
             next: 0,
             found: Vec::new(),
+            steps: 0,
             may_split,
         }
     }
@@ -134,20 +140,27 @@ impl SingleRepairs {
             candidates: Vec::new(),
             next: 0,
             found: Vec::new(),
+            steps: 0,
             may_split: false,
         }
     }
 
-    /// Continues until all were tried.
+    /// Continues until all were tried, within the limit.
     pub(super) fn finish(
         &mut self,
         universe: &mut Universe,
         goals: &Goals,
         budget: &Budget,
     ) -> Result<&[SingleRepair], Interrupt> {
-        while let Some(requirement) = self.candidates.get(self.next) {
-            let found = try_repair(universe, goals, requirement, self.may_split, budget)?;
+        while let Some(requirement) = self.candidates.get(self.next)
+            && self.steps < MAX_STEPS_OF_ALL
+        {
+            // If packages are missing, the same attempts are made again, and count then.
+            let mut steps = 0;
+            let may_split = self.may_split;
+            let found = try_repair(universe, goals, requirement, may_split, budget, &mut steps)?;
             self.found.extend(found);
+            self.steps += steps;
             self.next += 1;
         }
         Ok(&self.found)
@@ -161,6 +174,7 @@ fn try_repair(
     requirement: &ConflictingRequirement,
     may_split: bool,
     budget: &Budget,
+    steps: &mut u64,
 ) -> Result<Option<SingleRepair>, Interrupt> {
     let ConflictingRequirement {
         owner,
@@ -168,7 +182,7 @@ fn try_repair(
         allowed,
     } = requirement;
     let is_overridden = universe.catalog.policy().overriding(*target).is_some();
-    let chosen_with = |universe: &mut Universe, instead: Option<PositionSet>| {
+    let mut chosen_with = |universe: &mut Universe, instead: Option<PositionSet>| {
         let relaxation = if is_overridden {
             Relaxation::Override { target: *target }
         } else {
@@ -179,7 +193,18 @@ fn try_repair(
                 instead,
             }
         };
-        chosen(universe, goals, &relaxation, *target, may_split, budget)
+        // The result of a search without a conflict limit is locally best with the requirements as they are.
+        let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
+        let chosen = chosen(
+            universe,
+            goals,
+            &relaxation,
+            *target,
+            may_split,
+            &mut budget,
+        );
+        *steps += budget.taken();
+        chosen
     };
     // If the package is not chosen, there is no version to allow.
     let Some(mut release) = chosen_with(universe, None)? else {
@@ -241,11 +266,8 @@ fn chosen(
     relaxation: &Relaxation,
     target: PackageId,
     may_split: bool,
-    budget: &Budget,
+    budget: &mut Budget,
 ) -> Result<Option<ReleaseId>, Interrupt> {
-    // The result of a search without a conflict limit is locally best with the requirements as they
-    // are.
-    let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
     let mut split = BTreeSet::new();
     // Loop nogoods depend on which packages may have several releases.
     let mut relaxed_goals = goals.clone();
@@ -254,7 +276,7 @@ fn chosen(
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
         problem.set_goals(relaxed_goals.clone());
-        let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
+        let proof = match search_and_improve(&mut None, &mut problem, budget) {
             Ok(Verdict::Solved(selection)) => return Ok(selection.only(target)),
             Ok(Verdict::Impossible(proof)) => proof,
             Err(Interrupt::Exhausted) => return Ok(None),

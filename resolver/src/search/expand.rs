@@ -14,6 +14,9 @@ use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
 use super::decide::RequiredVariable;
 
+/// The looks that reading a requirement and adding its clause count.
+const LOOKS_PER_REQUIREMENT: u64 = 4;
+
 /// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReleaseValue {
@@ -236,6 +239,11 @@ impl Search {
                 .filter(|requirement| !requirement.is_known());
             let missing = missing.map(|requirement| requirement.target);
             return Err(Missing::Packages(missing.collect()));
+        }
+        // An ordinary search expands each release once. The others are parts of a series, in which each
+        // search expands the same releases again.
+        if !problem.is_ordinary() {
+            self.clauses.looks += LOOKS_PER_REQUIREMENT * requirements.len() as u64;
         }
         let is_ordinary = problem.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;

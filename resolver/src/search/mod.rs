@@ -156,7 +156,12 @@ impl Search {
         problem: &mut Problem<'_>,
         budget: &mut Budget,
     ) -> Result<Verdict<Quality>, Interrupt> {
-        let Some(origin) = self.run(problem, budget)? else {
+        let origin = self.run(problem, budget)?;
+        // What came after the last conflict is a large part of each search in a series.
+        if !problem.is_ordinary() {
+            budget.take_looks(std::mem::take(&mut self.clauses.looks));
+        }
+        let Some(origin) = origin else {
             let quality = if self.by_activity {
                 Quality::Any
             } else {

@@ -52,7 +52,7 @@ impl Guard {
         })
     }
 
-    fn definition(&self) -> String {
+    fn definition(&self) -> Definition {
         match self {
             Self::Creates(path) => Definition::new("creates").with("path", path),
             Self::Unless(command) => {
@@ -63,7 +63,6 @@ impl Guard {
             }
             Self::OnRefresh => Definition::new("on_refresh"),
         }
-        .into_text()
     }
 
     /// Whether properties can say all of it. They cannot say who a command of a guard runs as, for instance.
@@ -101,8 +100,8 @@ impl Guard {
     }
 }
 
-/// Everything that decides what a command does, as text.
-fn command_definition(command: &Command) -> String {
+/// Everything that decides what a command does.
+fn command_definition(command: &Command) -> Definition {
     let Command {
         program,
         arguments,
@@ -126,7 +125,6 @@ fn command_definition(command: &Command) -> String {
         .with("user", user)
         .with("group", group)
         .with("has_scratch", has_scratch)
-        .into_text()
 }
 
 /// Whether the command of a guard succeeds. One that could not run, or was killed, says neither yes nor no.

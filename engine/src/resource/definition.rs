@@ -1,6 +1,6 @@
 //! The text that decides whether two resources are the same.
 
-use std::fmt::{Debug, Write as _};
+use std::fmt::{self, Debug, Write as _};
 
 use pkgres_manifest::{Hexadecimal, sha256};
 
@@ -13,8 +13,11 @@ use pkgres_manifest::{Hexadecimal, sha256};
 /// let definition = Definition::new("host name").with("name", "web-1").into_text();
 /// assert_eq!(definition, r#"host name, name: "web-1""#);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Definition(String);
+
+/// The most bytes that a definition has as they are.
+const MAX_SHOWN: usize = 1024;
 
 impl Definition {
     /// A definition without properties. What is defined has a name, as resources of other kinds may have the same
@@ -23,8 +26,8 @@ impl Definition {
         Self(what.to_owned())
     }
 
-    /// Adds a property. Its value is a text, number, path or the like, or a list or option of them: their `Debug` has
-    /// quotes where they are necessary, and does not change.
+    /// Adds a property. Its value is a text, number, path or another definition, or a list or option of them: their
+    /// `Debug` has quotes where they are necessary, and does not change.
     #[must_use]
     pub fn with(mut self, property: &str, value: impl Debug) -> Self {
         // Writing to a text cannot fail.
@@ -32,15 +35,29 @@ impl Definition {
         self
     }
 
-    /// Adds a property whose value may be long, by its digest.
+    /// Adds a property that may be long, or no text. Then the definition has its digest.
     #[must_use]
     pub fn with_bytes(self, property: &str, bytes: &[u8]) -> Self {
-        self.with(property, Hexadecimal(&sha256(bytes)).to_string())
+        match std::str::from_utf8(bytes) {
+            Ok(text) if text.len() <= MAX_SHOWN => self.with(property, text),
+            // Without quotes, so that no text looks like it.
+            _ => self.with(
+                property,
+                format_args!("sha256:{}", Hexadecimal(&sha256(bytes))),
+            ),
+        }
     }
 
     /// The text of it.
     pub fn into_text(self) -> String {
         self.0
+    }
+}
+
+/// As part of another definition.
+impl fmt::Debug for Definition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "({})", self.0)
     }
 }
 

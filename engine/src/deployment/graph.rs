@@ -32,11 +32,49 @@ impl Deployment {
     /// All errors at once: unknown kinds, wrong properties, several resources with one identity, edges to resources
     /// that do not exist, values that no resource sends, and cycles.
     pub fn graph(&self, kinds: &Kinds, options: GraphOptions) -> Result<Graph, Vec<Diagnostic>> {
+        let mut builder = GraphBuilder::new();
+        let ReadResources {
+            by_id,
+            read_by_id,
+            mut findings,
+        } = self.read_resources(kinds, &mut builder);
+        // What is wrong with single resources does not hide what is wrong with the others together.
+        let is_built = |id: &ResourceId| {
+            read_by_id.contains_key(id)
+                || id.kind() == ResourceDescription::ALL && by_id.contains_key(id)
+        };
+        for resource in &self.resources {
+            if is_built(&resource.description.id.value) {
+                add_edges(resource, is_built, &mut builder);
+            }
+        }
+        if options.without_automatic_edges {
+            builder.without_automatic_edges();
+        }
+        if options.without_grouping {
+            builder.without_grouping();
+        }
+        let place_of = |id: &ResourceId| Some(&by_id.get(id)?.description.id.location);
+        findings.extend(contradictions(builder.nodes(), place_of));
+        match builder.build() {
+            Ok(graph) if findings.is_empty() => Ok(graph),
+            Ok(_) => Err(findings),
+            Err(errors) => {
+                // A member that is wrong is reported already.
+                let is_new = |error: &&GraphError| !matches!(error, GraphError::Unknown { unknown, .. } if by_id.contains_key(unknown));
+                let errors = errors.iter().filter(is_new);
+                findings.extend(errors.map(|error| located(error, &by_id)));
+                Err(findings)
+            }
+        }
+    }
+
+    /// Reads all resources and adds them to a graph, without edges.
+    fn read_resources(&self, kinds: &Kinds, builder: &mut GraphBuilder) -> ReadResources<'_> {
         let mut findings = Vec::new();
         let mut mistakes = Mistakes::default();
         let mut by_id: BTreeMap<&ResourceId, &DeployedResource> = BTreeMap::new();
         let mut read_by_id: BTreeMap<&ResourceId, Arc<dyn Resource>> = BTreeMap::new();
-        let mut builder = GraphBuilder::new();
         for resource in &self.resources {
             let description = &resource.description;
             let id = &description.id.value;
@@ -86,36 +124,21 @@ impl Deployment {
             }
         }
         findings.splice(0..0, mistakes.findings());
-        // What is wrong with single resources does not hide what is wrong with the others together.
-        let is_built = |id: &ResourceId| {
-            read_by_id.contains_key(id)
-                || id.kind() == ResourceDescription::ALL && by_id.contains_key(id)
-        };
-        for resource in &self.resources {
-            if is_built(&resource.description.id.value) {
-                add_edges(resource, is_built, &mut builder);
-            }
-        }
-        if options.without_automatic_edges {
-            builder.without_automatic_edges();
-        }
-        if options.without_grouping {
-            builder.without_grouping();
-        }
-        let place_of = |id: &ResourceId| Some(&by_id.get(id)?.description.id.location);
-        findings.extend(contradictions(builder.nodes(), place_of));
-        match builder.build() {
-            Ok(graph) if findings.is_empty() => Ok(graph),
-            Ok(_) => Err(findings),
-            Err(errors) => {
-                // A member that is wrong is reported already.
-                let is_new = |error: &&GraphError| !matches!(error, GraphError::Unknown { unknown, .. } if by_id.contains_key(unknown));
-                let errors = errors.iter().filter(is_new);
-                findings.extend(errors.map(|error| located(error, &by_id)));
-                Err(findings)
-            }
+        ReadResources {
+            by_id,
+            read_by_id,
+            findings,
         }
     }
+}
+
+/// The resources of a deployment, and what is wrong with single ones.
+struct ReadResources<'resources> {
+    /// The first resource of each name.
+    by_id: BTreeMap<&'resources ResourceId, &'resources DeployedResource>,
+    /// Those that could be read.
+    read_by_id: BTreeMap<&'resources ResourceId, Arc<dyn Resource>>,
+    findings: Vec<Diagnostic>,
 }
 
 /// The mistakes of resources, each once for all objects that it occurs for.

@@ -199,6 +199,26 @@ impl Runner {
         let is_timed_out = state.timers.timeout == Timeout::Passed;
         state.timers.timeout = Timeout::None;
         state.phase = Phase::Clean;
+        self.record_outcome(node, outcome, is_timed_out);
+        if was_unchanged && !self.nodes[node].is_unchanged() {
+            self.wake_deferred(node);
+        }
+        self.note_end(node, before, is_change);
+        if is_success {
+            self.watch_again(node);
+        }
+        if again && self.nodes[node].has_failed() {
+            self.may_have_changed(node);
+        } else if again {
+            self.make_dirty(node, Cause::Noticed);
+        }
+        self.set_poll(node);
+        self.update_open(node);
+    }
+
+    /// Records what an attempt found or did.
+    fn record_outcome(&mut self, node: usize, outcome: Outcome, is_timed_out: bool) {
+        let state = &mut self.nodes[node];
         match outcome {
             Outcome::InOrder(values) => {
                 // A change that was begun before is finished now.
@@ -239,20 +259,6 @@ impl Runner {
             }
             Outcome::Failed(error) => self.handle_error(node, &error, is_timed_out),
         }
-        if was_unchanged && !self.nodes[node].is_unchanged() {
-            self.wake_deferred(node);
-        }
-        self.note_end(node, before, is_change);
-        if is_success {
-            self.watch_again(node);
-        }
-        if again && self.nodes[node].has_failed() {
-            self.may_have_changed(node);
-        } else if again {
-            self.make_dirty(node, Cause::Noticed);
-        }
-        self.set_poll(node);
-        self.update_open(node);
     }
 
     fn record_pending(&mut self, node: usize, differences: Vec<Difference>) {

@@ -219,21 +219,45 @@ impl RequestError {
             0 | 1 => String::new(),
             attempts => format!(" (tried {attempts} times)"),
         };
-        let is_write = *creates
-            || ["PUT ", "DELETE "]
-                .iter()
-                .any(|method| request.starts_with(method));
         let may_be_done = *creates
             && !error.was_refused
             && matches!(
                 error.kind,
                 ErrorKind::Unreachable | ErrorKind::Malformed | ErrorKind::Limit(_)
             );
-        let (code, what) = match error.kind {
+        let (code, what) = self.summary(may_be_done);
+        let title = titled(registry);
+        let message = format!("{title} {what}: {request}: {reason}{tried}");
+        let mut finding = Diagnostic::error(code, message);
+        if may_be_done {
+            finding = finding.hint(format!(
+                "the token may have been created: `pkgres token list --registry {address}` shows it, and \
+                 `pkgres token revoke` revokes it"
+            ));
+        }
+        match error.kind {
+            ErrorKind::Unreachable | ErrorKind::Malformed if may_be_done => finding,
+            ErrorKind::Rejected => self.with_hint_of_rejection(finding, address),
+            _ => self.with_hints(finding, address),
+        }
+    }
+
+    /// Whether the request changes something.
+    fn is_write(&self) -> bool {
+        let methods = ["PUT ", "DELETE "];
+        self.creates
+            || methods
+                .iter()
+                .any(|method| self.request.starts_with(method))
+    }
+
+    /// The code of the finding, and what the registry did. `may_be_done` says whether the request may have had its effect.
+    fn summary(&self, may_be_done: bool) -> (Code, &'static str) {
+        match self.error.kind {
             ErrorKind::Unreachable if may_be_done => {
                 (Code::RegistryUnreachable, "did not confirm the request")
             }
-            ErrorKind::Unreachable | ErrorKind::Intercepted if is_write => {
+            ErrorKind::Unreachable | ErrorKind::Intercepted if self.is_write() => {
                 (Code::RegistryUnreachable, "did not carry out the request")
             }
             ErrorKind::Unreachable | ErrorKind::WithoutTls | ErrorKind::Intercepted => {
@@ -253,18 +277,13 @@ impl RequestError {
                 "has a certificate that is not trusted",
             ),
             ErrorKind::Limit(_) => (Code::Limit, "exceeds a limit"),
-        };
-        let title = titled(registry);
-        let message = format!("{title} {what}: {request}: {reason}{tried}");
-        let mut finding = Diagnostic::error(code, message);
-        if may_be_done {
-            finding = finding.hint(format!(
-                "the token may have been created: `pkgres token list --registry {address}` shows it, and \
-                 `pkgres token revoke` revokes it"
-            ));
         }
+    }
+
+    /// Adds what helps against an error that is not a rejection.
+    fn with_hints(&self, finding: Diagnostic, address: &str) -> Diagnostic {
+        let (error, is_write) = (&self.error, self.is_write());
         match error.kind {
-            ErrorKind::Unreachable | ErrorKind::Malformed if may_be_done => finding,
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
                 Some(hint) if is_write => finding.hint(hint),
                 None if is_write => finding.hint(LATER_HINT),
@@ -298,27 +317,31 @@ impl RequestError {
                 address.replacen("https:", "http:", 1)
             )),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
-            ErrorKind::Rejected => match error.code.as_str() {
-                "pkgres.no_such_token" => finding.hint(format!(
-                    "`pkgres token list --registry {address}` shows the tokens with their ids"
+            _ => finding,
+        }
+    }
+
+    /// Adds what helps after a rejection with the code of the error.
+    fn with_hint_of_rejection(&self, finding: Diagnostic, address: &str) -> Diagnostic {
+        match self.error.code.as_str() {
+            "pkgres.no_such_token" => finding.hint(format!(
+                "`pkgres token list --registry {address}` shows the tokens with their ids"
+            )),
+            "pkgres.no_such_version" => match package_in(&self.request) {
+                Some(package) => finding.hint(format!(
+                    "`pkgres info {package} --registry {address}` lists its versions"
                 )),
-                "pkgres.no_such_version" => match package_in(request) {
-                    Some(package) => finding.hint(format!(
-                        "`pkgres info {package} --registry {address}` lists its versions"
-                    )),
-                    None => finding,
-                },
-                "pkgres.concurrent_update" => {
-                    finding.hint("somebody else changed it at the same time: run the command again")
-                }
-                "pkgres.version_exists" => {
-                    finding.hint("a published release cannot change: publish this as another version")
-                }
-                "pkgres.unsatisfiable" => finding.hint(
-                    "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
-                ),
-                _ => finding,
+                None => finding,
             },
+            "pkgres.concurrent_update" => {
+                finding.hint("somebody else changed it at the same time: run the command again")
+            }
+            "pkgres.version_exists" => {
+                finding.hint("a published release cannot change: publish this as another version")
+            }
+            "pkgres.unsatisfiable" => finding.hint(
+                "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
+            ),
             _ => finding,
         }
     }

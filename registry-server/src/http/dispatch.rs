@@ -154,13 +154,6 @@ impl Service {
         B: http_body::Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let nothing = || {
-            let detail = format!(
-                "there is nothing at {}",
-                Escaped::shortened(head.uri.path())
-            );
-            Problem::new(ProblemCode::NoSuchAddress, detail)
-        };
         let version = requested?;
         if head.method == Method::OPTIONS && head.uri.path() == "*" {
             // About the server, and no path of it.
@@ -168,7 +161,7 @@ impl Service {
             return Ok(Response::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
         }
         let found = found.filter(|(route, _)| route.is_in(version));
-        let (route, raw) = found.ok_or_else(nothing)?;
+        let (route, raw) = found.ok_or_else(|| no_such_address(head))?;
         if head.method == Method::OPTIONS {
             let allow = route.allow(version);
             return Ok(Response::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
@@ -179,12 +172,7 @@ impl Service {
             &head.method
         };
         let Some(handler) = route.handler(method, version) else {
-            let allow = route.allow(version);
-            let methods = allow.to_str().unwrap_or_default();
-            let method = Escaped::shortened(head.method.as_str()).to_string();
-            let detail = format!("the methods here are {methods}, not {method}");
-            let problem = Problem::new(ProblemCode::MethodNotAllowed, detail);
-            return Ok(error_response(surface, &problem, id).header(header::ALLOW, allow));
+            return Ok(method_not_allowed(surface, route.allow(version), head, id));
         };
         let limit = self.body_limit(handler.body);
         read_body::check_length(&head.headers, limit)?;
@@ -215,7 +203,7 @@ impl Service {
                 read_body::receive(body, limit, self.body_timeout, incoming).await?
             }
         };
-        let mut request = Request {
+        let request = Request {
             parts: raw.into_iter().map(decoded).collect::<Result<_, _>>()?,
             query,
             headers: Arc::clone(&head.headers),
@@ -224,43 +212,64 @@ impl Service {
         };
         let preconditions = Preconditions::of(&head.method, &head.headers);
         if is_reading(&head.method) {
-            // Preconditions come first, and they are about the whole representation, as `HEAD` is.
-            let range = head.headers.contains_key(header::RANGE);
-            let is_whole = head.method == Method::HEAD || !preconditions.is_empty();
-            let ranged = (range && is_whole).then(|| request.clone());
-            if ranged.is_some() {
-                request.headers = Arc::new(without_range(&head.headers));
-            }
-            let whole = preconditions.apply(self.run(handler, request).await?)?;
-            match ranged {
-                Some(ranged) if head.method == Method::GET && whole.status == StatusCode::OK => {
-                    self.run(handler, ranged).await
-                }
-                _ => Ok(whole),
-            }
-        } else {
-            if let Some(principal) = &request.principal {
-                (handler.permits)(principal, &request)?;
-            }
-            if !handler.access.is_for_changes() {
-                return self.run(handler, request).await;
-            }
-            let turn = self.turns.next(!preconditions.is_empty()).await;
-            if !preconditions.is_empty() {
-                let current = self
-                    .representation(surface, route, version, &request)
-                    .await?;
-                preconditions.check_change(current.as_ref())?;
-            }
-            let service = Arc::clone(self);
-            // The turn lasts as long as the change, even if the client goes away.
-            self.blocking(move || {
-                let result = (handler.run)(&service, &request);
-                drop(turn);
-                result
-            })
-            .await
+            return self.read(head, handler, request, &preconditions).await;
         }
+        if let Some(principal) = &request.principal {
+            (handler.permits)(principal, &request)?;
+        }
+        if !handler.access.is_for_changes() {
+            return self.run(handler, request).await;
+        }
+        let place = (surface, route, version);
+        self.change(place, handler, request, &preconditions).await
+    }
+
+    /// Runs a handler that reads. Preconditions come first, and they are about the whole representation, as `HEAD` is.
+    async fn read(
+        self: &Arc<Self>,
+        head: &RequestHead,
+        handler: &'static Handler,
+        mut request: Request,
+        preconditions: &Preconditions,
+    ) -> Result<Response, Problem> {
+        let range = head.headers.contains_key(header::RANGE);
+        let is_whole = head.method == Method::HEAD || !preconditions.is_empty();
+        let ranged = (range && is_whole).then(|| request.clone());
+        if ranged.is_some() {
+            request.headers = Arc::new(without_range(&head.headers));
+        }
+        let whole = preconditions.apply(self.run(handler, request).await?)?;
+        match ranged {
+            Some(ranged) if head.method == Method::GET && whole.status == StatusCode::OK => {
+                self.run(handler, ranged).await
+            }
+            _ => Ok(whole),
+        }
+    }
+
+    /// Runs a handler that changes something, once it is its turn.
+    async fn change(
+        self: &Arc<Self>,
+        (surface, route, version): (&'static Surface, &'static Route, Microversion),
+        handler: &'static Handler,
+        request: Request,
+        preconditions: &Preconditions,
+    ) -> Result<Response, Problem> {
+        let turn = self.turns.next(!preconditions.is_empty()).await;
+        if !preconditions.is_empty() {
+            let current = self
+                .representation(surface, route, version, &request)
+                .await?;
+            preconditions.check_change(current.as_ref())?;
+        }
+        let service = Arc::clone(self);
+        // The turn lasts as long as the change, even if the client goes away.
+        self.blocking(move || {
+            let result = (handler.run)(&service, &request);
+            drop(turn);
+            result
+        })
+        .await
     }
 
     /// Sets the time of a response that was made for the request, and has none of its own.
@@ -400,6 +409,26 @@ impl Service {
             }
         }
     }
+}
+
+fn no_such_address(head: &RequestHead) -> Problem {
+    let path = Escaped::shortened(head.uri.path());
+    let detail = format!("there is nothing at {path}");
+    Problem::new(ProblemCode::NoSuchAddress, detail)
+}
+
+/// The response to a request whose method its route does not have; `allow` lists those that it has.
+fn method_not_allowed(
+    surface: &'static Surface,
+    allow: HeaderValue,
+    head: &RequestHead,
+    id: &str,
+) -> Response {
+    let methods = allow.to_str().unwrap_or_default();
+    let method = Escaped::shortened(head.method.as_str()).to_string();
+    let detail = format!("the methods here are {methods}, not {method}");
+    let problem = Problem::new(ProblemCode::MethodNotAllowed, detail);
+    error_response(surface, &problem, id).header(header::ALLOW, allow)
 }
 
 /// The headers of a request for the whole of something.

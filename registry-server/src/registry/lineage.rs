@@ -151,8 +151,7 @@ impl RegistryBackend {
                     seen.insert(parent.clone(), release);
                     rest.push_back((parent, found));
                 } else {
-                    let is_built_in = self.is_built_in(&parent);
-                    let missing = if is_built_in {
+                    let missing = if self.is_built_in(&parent) {
                         &mut built_in
                     } else {
                         &mut unknown
@@ -170,6 +169,24 @@ impl RegistryBackend {
             }
             wanted.of(&record).classes.insert(class);
         }
+        let packages = self.read_wanted(wanted, root_class, &mut unknown)?;
+        Ok(Lineage {
+            class: class.clone(),
+            release: release_of(record),
+            packages,
+            unknown,
+            built_in,
+            is_partial,
+        })
+    }
+
+    /// Reads the wanted classes and interfaces. Adds classes that their releases do not have to the unknown ones.
+    fn read_wanted(
+        &self,
+        wanted: Collection,
+        root_class: Option<ClassName>,
+        unknown: &mut Vec<ClassName>,
+    ) -> Result<BoundPackages, Problem> {
         let mut packages = BoundPackages {
             root_class,
             ..BoundPackages::default()
@@ -193,14 +210,7 @@ impl RegistryBackend {
             };
             packages.releases.insert(release, bound);
         }
-        Ok(Lineage {
-            class: class.clone(),
-            release: release_of(record),
-            packages,
-            unknown,
-            built_in,
-            is_partial,
-        })
+        Ok(packages)
     }
 
     /// The release that a parent of a class of a release is from.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
-use maud::html;
+use maud::{Markup, html};
 use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
@@ -12,7 +12,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Bounds;
+use crate::registry::{Bounds, Extender, ReleaseView};
 
 /// The bounds of the search for classes that extend the class.
 const BOUNDS: Bounds = Bounds {
@@ -81,31 +81,9 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
             section aria-labelledby="defined" {
                 h2 #defined { "Defined by " span.number { (definers.len()) } }
                 @if let Some(parents) = built_in {
-                    p {
-                        "It is built in: the engine supplies the core library"
-                        @if let Some(core) = core { " " code { (layout::name(core.as_str())) } }
-                        ", which is not in this registry."
-                    }
-                    @for parent in parents {
-                        p.edge { span.quiet { "extends " } (class_link(ROOT, parent)) }
-                    }
-                    @if core.is_some_and(|core| class.as_str() == format!("{core}.Object")) {
-                        p.quiet { "Every class that extends no other extends it." }
-                    }
-                } @else if definers.is_empty() {
-                    p.quiet { "No package in this registry defines it." }
+                    (built_in_class(&class, parents, core))
                 } @else {
-                    ul.rows {
-                        @for (package, releases) in &definitions {
-                            li {
-                                (package_link(ROOT, package))
-                                span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
-                            }
-                        }
-                    }
-                    @if definers.len() > definitions.len() {
-                        p.quiet { "And by " (definers.len() - definitions.len()) " more packages." }
-                    }
+                    (definers_list(definers.len(), &definitions))
                 }
             }
             @if let Some((release, lineage)) = &lineage {
@@ -118,29 +96,74 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 (conformance::section(ROOT, lineage))
                 (members::sections(ROOT, lineage))
             }
-            section aria-labelledby="extended" {
-                h2 #extended { "Extended by " span.number { (extenders.len()) } }
-                @if extenders.is_empty() { p.quiet { "No class extends it." } }
-                @else {
-                    ul.rows {
-                        @for extender in extenders {
-                            li {
-                                (class_link(ROOT, &extender.class))
-                                span.quiet {
-                                    "of " (package_link(ROOT, &extender.package)) " "
-                                    span.version { (extender.version) }
-                                }
+            (extenders_section(extenders, found.is_partial))
+        },
+    };
+    Ok(page.response(StatusCode::OK))
+}
+
+/// What the page says about a class that the engine supplies.
+fn built_in_class(class: &ClassName, parents: &[ClassName], core: Option<&PackageName>) -> Markup {
+    html! {
+        p {
+            "It is built in: the engine supplies the core library"
+            @if let Some(core) = core { " " code { (layout::name(core.as_str())) } }
+            ", which is not in this registry."
+        }
+        @for parent in parents {
+            p.edge { span.quiet { "extends " } (class_link(ROOT, parent)) }
+        }
+        @if core.is_some_and(|core| class.as_str() == format!("{core}.Object")) {
+            p.quiet { "Every class that extends no other extends it." }
+        }
+    }
+}
+
+/// The packages that define a class: how many there are, and the first of them.
+fn definers_list(count: usize, definitions: &[(PackageName, Vec<ReleaseView>)]) -> Markup {
+    html! {
+        @if count == 0 {
+            p.quiet { "No package in this registry defines it." }
+        } @else {
+            ul.rows {
+                @for (package, releases) in definitions {
+                    li {
+                        (package_link(ROOT, package))
+                        span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
+                    }
+                }
+            }
+            @if count > definitions.len() {
+                p.quiet { "And by " (count - definitions.len()) " more packages." }
+            }
+        }
+    }
+}
+
+/// The classes that extend a class.
+fn extenders_section(extenders: &[Extender], is_partial: bool) -> Markup {
+    html! {
+        section aria-labelledby="extended" {
+            h2 #extended { "Extended by " span.number { (extenders.len()) } }
+            @if extenders.is_empty() { p.quiet { "No class extends it." } }
+            @else {
+                ul.rows {
+                    @for extender in extenders {
+                        li {
+                            (class_link(ROOT, &extender.class))
+                            span.quiet {
+                                "of " (package_link(ROOT, &extender.package)) " "
+                                span.version { (extender.version) }
                             }
                         }
                     }
                 }
-                @if found.is_partial {
-                    p.quiet { "Not all releases were searched." }
-                }
             }
-        },
-    };
-    Ok(page.response(StatusCode::OK))
+            @if is_partial {
+                p.quiet { "Not all releases were searched." }
+            }
+        }
+    }
 }
 
 /// Reads the name of a class. Those of collections may have characters that those of class packages have not.

@@ -12,7 +12,7 @@ use super::{errors, release, text};
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Bounds, PackageView};
+use crate::registry::{Bounds, Extender, PackageView};
 use crate::store::collections::contents_of;
 
 /// The most parts of one kind that are shown before a user asks for the rest: versions and readme come below them.
@@ -192,27 +192,34 @@ pub(super) fn show(
             }
             (references_section("imports", "Imports", "Loading it fails without these.", &extends))
             (references_section("uses", "Refers to", "These are needed by parts of it.", &uses))
-            section aria-labelledby="extended" {
-                h2 #extended { "Imported by " span.number { (importers.len()) } }
-                @if importers.is_empty() { p.quiet { "No other collection in this registry needs it to be loaded." } }
-                @else {
-                    ul.rows {
-                        @for importer in importers {
-                            li {
-                                (class_link(ROOT, &importer.class))
-                                span.quiet {
-                                    "of " (package_link(ROOT, &importer.package)) " "
-                                    (version_link(ROOT, &importer.package, &importer.version))
-                                }
+            (importers_section(importers, found.is_partial))
+        },
+    };
+    Ok(page.response(StatusCode::OK))
+}
+
+/// The parts of other collections that import a class.
+fn importers_section(importers: &[Extender], is_partial: bool) -> Markup {
+    html! {
+        section aria-labelledby="extended" {
+            h2 #extended { "Imported by " span.number { (importers.len()) } }
+            @if importers.is_empty() { p.quiet { "No other collection in this registry needs it to be loaded." } }
+            @else {
+                ul.rows {
+                    @for importer in importers {
+                        li {
+                            (class_link(ROOT, &importer.class))
+                            span.quiet {
+                                "of " (package_link(ROOT, &importer.package)) " "
+                                (version_link(ROOT, &importer.package, &importer.version))
                             }
                         }
                     }
                 }
-                @if found.is_partial { p.quiet { "Not all releases were searched." } }
             }
-        },
-    };
-    Ok(page.response(StatusCode::OK))
+            @if is_partial { p.quiet { "Not all releases were searched." } }
+        }
+    }
 }
 
 /// The page for a class that a collection does not have. Users may have written the name of a part as in playbooks.

@@ -19,6 +19,7 @@ mod resource_table;
 mod shortened_list;
 mod source_title;
 mod staleness;
+mod staleness_line;
 mod table;
 mod tree;
 mod update_effects;

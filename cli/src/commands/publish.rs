@@ -33,27 +33,161 @@ const WARNING_CHARACTERS: usize = 1000;
 
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     not_address(&args.package, context)?;
-    let options = ReadOptions::default();
     let path = package_of(&args.package);
-    let (package, mut findings, bytes) = read(&path, &options, context, output)?;
-    let (name, version) = (package.name(), &package.manifest.version);
-    let digest = ArtifactDigest::of_archive(&bytes);
-    let size = bytes.len();
+    let (candidate, bytes) = Candidate::read(&path, context, output)?;
+    let name = candidate.package.name();
     let remote = target(args, name, context)?;
     let configured = remote.registry.clone();
     let registry = context.registries.open_remote(remote)?;
+    let known = check(
+        args,
+        &path,
+        &candidate,
+        &registry,
+        &configured,
+        context,
+        output,
+    )?;
+    same_package_system(name, &known, &registry)?;
+    let version = &candidate.package.manifest.version;
+    if let Some(below) = newest_release(known, None, Some(version)) {
+        check_step(&candidate.package, &below, &configured, context, output)?;
+    }
+    warn_without_version(&candidate.package, output);
+    let progress = output.progress(
+        &format!("Publishing {name} {version}"),
+        context.registries.activity(),
+    );
+    let published = if args.dry_run {
+        candidate.try_out(&registry)
+    } else {
+        candidate.publish(bytes, &registry, args.allow_unsatisfiable)
+    };
+    drop(progress);
+    let (outcome, warnings) = published?;
+    report(&candidate, outcome, &warnings, &registry, output);
+    Ok(outcome.exit())
+}
+
+/// A package that is to be published.
+struct Candidate {
+    package: Package,
+    /// What was found when it was read.
+    findings: Vec<Diagnostic>,
+    digest: ArtifactDigest,
+    /// The size of its archive in bytes.
+    size: usize,
+}
+
+/// The way in which a package is in a registry after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PublishOutcome {
+    Published,
+    /// It would be published, if this were no dry run.
+    WouldPublish,
+    /// The registry already has it with the same content.
+    Same,
+    /// The registry already has it with other content.
+    Exists,
+}
+
+impl PublishOutcome {
+    /// The status of the JSON document.
+    fn status(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::WouldPublish => "would_publish",
+            Self::Same => "same",
+            Self::Exists => "exists",
+        }
+    }
+
+    /// The sentence about a release of a size in a registry.
+    fn summary(self, release: &str, target: &str, size: usize) -> String {
+        match self {
+            Self::Published => format!("Published {release} to {target}"),
+            Self::WouldPublish => format!("Would publish {release} to {target}: {size} bytes"),
+            Self::Same => format!("{target} already has {release} with the same content"),
+            Self::Exists => format!("{target} already has {release} with other content"),
+        }
+    }
+
+    fn exit(self) -> Exit {
+        match self {
+            Self::Published | Self::WouldPublish | Self::Same => Exit::Done,
+            Self::Exists => Exit::Failed,
+        }
+    }
+}
+
+impl Candidate {
+    /// Reads a package, and returns its archive as well; a folder is packed.
+    fn read(path: &Path, context: &Context, output: &mut Output) -> Result<(Self, Vec<u8>)> {
+        let options = ReadOptions::default();
+        let (package, findings, bytes) = read(path, &options, context, output)?;
+        let candidate = Self {
+            package,
+            findings,
+            digest: ArtifactDigest::of_archive(&bytes),
+            size: bytes.len(),
+        };
+        Ok((candidate, bytes))
+    }
+
+    /// Finds out what publishing would do.
+    fn try_out(&self, registry: &HttpRegistry) -> Result<(PublishOutcome, Vec<String>)> {
+        let (name, version) = (self.package.name(), &self.package.manifest.version);
+        let known = registry.records(std::slice::from_ref(name))?;
+        let mut releases = known.into_iter().flatten().flatten();
+        let outcome = match releases.find(|record| record.version == *version) {
+            None => PublishOutcome::WouldPublish,
+            Some(record) if record.digest == Some(self.digest) => PublishOutcome::Same,
+            Some(_) => PublishOutcome::Exists,
+        };
+        Ok((outcome, Vec::new()))
+    }
+
+    /// Publishes its archive; also returns the warnings of the registry.
+    fn publish(
+        &self,
+        archive: Vec<u8>,
+        registry: &HttpRegistry,
+        allows_unsatisfiable: bool,
+    ) -> Result<(PublishOutcome, Vec<String>)> {
+        let (name, version) = (self.package.name(), &self.package.manifest.version);
+        let answer = registry.publish(name, version, archive, allows_unsatisfiable)?;
+        let outcome = match answer.published {
+            Published::New => PublishOutcome::Published,
+            Published::Same => PublishOutcome::Same,
+        };
+        Ok((outcome, answer.warnings))
+    }
+}
+
+/// Checks a package before it is published, and reports the findings. Returns the releases that the registry has of it, to
+/// compare it with; none if that is not wanted, or not possible.
+fn check(
+    args: &PublishArgs,
+    path: &Path,
+    candidate: &Candidate,
+    registry: &HttpRegistry,
+    configured: &ConfiguredRegistry,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Vec<IndexRecord>> {
     // That the token cannot read is said once.
     let mut said = None;
     let known = if args.allow_incompatible {
         Vec::new()
-    } else if let Some(known) = known_releases(&registry, name, output)? {
+    } else if let Some(known) = known_releases(registry, candidate.package.name(), output)? {
         known
     } else {
-        said = Some(unread_requirements(&configured));
+        said = Some(unread_requirements(configured));
         Vec::new()
     };
+    let mut findings = candidate.findings.clone();
     let allows = args.allow_unsatisfiable;
-    for finding in check_before_publishing(&path, &configured, allows, context, output)? {
+    for finding in check_before_publishing(path, configured, allows, context, output)? {
         if said.as_ref() != Some(&finding) && !findings.contains(&finding) {
             findings.push(finding);
         }
@@ -65,55 +199,48 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         });
     }
     output.findings(&findings);
-    same_package_system(name, &known, &registry)?;
-    if let Some(below) = newest_release(known, None, Some(version)) {
-        check_step(&package, &below, &configured, context, output)?;
+    Ok(known)
+}
+
+/// Warns about a package whose manifest has no version.
+fn warn_without_version(package: &Package, output: &mut Output) {
+    if package.manifest.version != Version::ZERO {
+        return;
     }
-    let mut warnings = Vec::new();
-    if *version == Version::ZERO {
-        let warning = Diagnostic::warning(
-            Code::Version,
-            format!(
-                "{name} is published as 0.0.0, which is the version of a manifest without `Version`"
-            ),
-        );
-        let hint = "write `Version: 0.1.0` into the manifest before it is published";
-        output.findings(&[warning.hint(hint)]);
-    }
-    let progress = output.progress(
-        &format!("Publishing {name} {version}"),
-        context.registries.activity(),
+    let message = format!(
+        "{} is published as 0.0.0, which is the version of a manifest without `Version`",
+        package.name()
     );
-    let status = if args.dry_run {
-        let known = registry.records(std::slice::from_ref(name))?;
-        let mut releases = known.into_iter().flatten().flatten();
-        match releases.find(|record| record.version == *version) {
-            None => "would_publish",
-            Some(record) if record.digest == Some(digest) => "same",
-            Some(_) => "exists",
-        }
-    } else {
-        let answer = registry.publish(name, version, bytes, args.allow_unsatisfiable)?;
-        warnings = answer.warnings;
-        match answer.published {
-            Published::New => "published",
-            Published::Same => "same",
-        }
-    };
-    drop(progress);
+    let hint = "write `Version: 0.1.0` into the manifest before it is published";
+    output.findings(&[Diagnostic::warning(Code::Version, message).hint(hint)]);
+}
+
+/// Reports the outcome, and what the registry warned of.
+fn report(
+    candidate: &Candidate,
+    outcome: PublishOutcome,
+    warnings: &[String],
+    registry: &HttpRegistry,
+    output: &mut Output,
+) {
+    let (name, version) = (
+        candidate.package.name(),
+        &candidate.package.manifest.version,
+    );
+    let (digest, size) = (candidate.digest, candidate.size);
+    let warnings = warnings.iter();
     let warnings: Vec<String> = warnings
-        .iter()
         .map(|text| Escaped::within(text, WARNING_CHARACTERS).to_string())
         .collect();
-    let findings: Vec<Diagnostic> = warnings
-        .iter()
+    let findings = warnings.iter();
+    let findings: Vec<Diagnostic> = findings
         .map(|text| Diagnostic::warning(Code::PublishWarning, text.as_str()))
         .collect();
     output.findings(&findings);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": status,
+            "status": outcome.status(),
             "registry": registry.name().as_str(),
             "name": name,
             "version": version,
@@ -124,18 +251,8 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     } else {
         output.data(&format!("{digest}  {name} {version}\n"));
     }
-    let target = shown_target(&registry);
-    output.note(&match status {
-        "would_publish" => format!("Would publish {name} {version} to {target}: {size} bytes"),
-        "published" => format!("Published {name} {version} to {target}"),
-        "same" => format!("{target} already has {name} {version} with the same content"),
-        _ => format!("{target} already has {name} {version} with other content"),
-    });
-    Ok(if status == "exists" {
-        Exit::Failed
-    } else {
-        Exit::Done
-    })
+    let (release, target) = (format!("{name} {version}"), shown_target(registry));
+    output.note(&outcome.summary(&release, &target, size));
 }
 
 /// The registry that a package is published to. It is an error if the package is bound to another one: no project with

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pkgres_registry_client::{OutdatedReport, outdated};
-use pkgres_resolver::{Locked, Preference, Request};
-use serde_json::json;
+use pkgres_registry_client::{Downgrade, Outdated, OutdatedReport, RegistrySet, outdated};
+use pkgres_resolver::{Locked, Preference, Request, Resolution};
+use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
 use crate::commands::members::Projects;
@@ -38,128 +38,187 @@ fn show_outdated(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let solve = &args.solve;
     let project = Project::open(manifest, context)?;
-    let task = if solve.mode.frozen {
-        SolveTask::of_project(&project, context)?
+    let found = OutdatedProject::find(args, &project, context, output)?;
+    if output.is_json() {
+        output.json(&found.to_json());
     } else {
-        task_with_lock(solve, &project, context, output)?
+        if is_titled && !found.packages.is_empty() {
+            output.title(&project.name().to_string());
+        }
+        found.report(context, output);
+    }
+    Ok(if args.exit_code && !found.packages.is_empty() {
+        Exit::Pending
+    } else {
+        Exit::Done
+    })
+}
+
+/// What is outdated in a project.
+struct OutdatedProject {
+    resolution: Box<Resolution>,
+    /// The outdated packages.
+    packages: Vec<Outdated>,
+    /// The packages that an update replaces by older ones.
+    downgrades: Vec<Downgrade>,
+    /// What the newer versions change for the classes of the project.
+    effects: ProjectEffects,
+    reasons: YankReasons,
+    preference: Preference,
+}
+
+impl OutdatedProject {
+    fn find(
+        args: &OutdatedArgs,
+        project: &Project,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let (request, resolution, registries) = resolve(args, project, context, output)?;
+        let progress = output.progress("Looking for newer versions", context.registries.activity());
+        let report = outdated(&request, &resolution, &registries, &context.read_options);
+        drop(progress);
+        let OutdatedReport {
+            mut packages,
+            downgrades,
+            ..
+        } = report?;
+        let effects = effects_of(
+            &packages,
+            project,
+            &resolution,
+            &registries,
+            context,
+            output,
+        )?;
+        ProjectClasses::of(project, &request.provided, context).describe_in_outdated(
+            &mut packages,
+            &registries,
+            context,
+        );
+        let reasons = YankReasons::of_resolution(&resolution, &registries);
+        output.registry_findings(&registries.take_findings());
+        Ok(Self {
+            resolution,
+            packages,
+            downgrades,
+            effects,
+            reasons,
+            preference: request.options.prefer,
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "status": if self.packages.is_empty() { "up_to_date" } else { "outdated" },
+            "packages": show::outdated_json(&self.packages, &self.effects),
+            "downgrades": show::downgrades_json(&self.downgrades),
+            "not_compared": show::not_compared_json(&self.effects),
+            "notes": show::excluded(&self.resolution, &self.reasons),
+        })
+    }
+
+    fn report(&self, context: &Context, output: &mut Output) {
+        let columns = output.data_width();
+        output.prose(&show::outdated(&self.packages, &self.effects, columns));
+        output.notes(show::not_compared(&self.effects));
+        output.shared_notes(show::excluded(&self.resolution, &self.reasons));
+        let update = context.invocation.command("update");
+        if self.preference == Preference::Oldest {
+            output.note(&format!(
+                "Older versions are preferred: `{update}` chooses the oldest that are allowed"
+            ));
+        }
+        output.note(&self.summary(&update));
+        for downgrade in &self.downgrades {
+            output.note(&format!(
+                "`{update}` replaces {} {} by the older {}",
+                downgrade.package, downgrade.now, downgrade.to
+            ));
+        }
+    }
+
+    /// The sentence about all packages. `update` is the command that updates them.
+    fn summary(&self, update: &str) -> String {
+        let all = self.resolution.len();
+        let packages = counted(all, "package");
+        let count = self.packages.len();
+        if count == 0 {
+            return if all == 1 {
+                "The only package is up to date".to_owned()
+            } else {
+                format!("All {packages} are up to date")
+            };
+        }
+        let is_held_back = |entry: &&Outdated| entry.allowed.as_ref() != Some(&entry.latest);
+        let held_back = self.packages.iter().filter(is_held_back).count();
+        let is_movable = |entry: &&Outdated| {
+            let allowed = entry.allowed.as_ref();
+            allowed.is_some_and(|allowed| *allowed != entry.now)
+        };
+        let movable = self.packages.iter().filter(is_movable).count();
+        let mut parts = Vec::new();
+        if movable > 0 {
+            let what = match (count, held_back) {
+                (1, _) => "it".to_owned(),
+                (_, 0) => "them".to_owned(),
+                _ => movable.to_string(),
+            };
+            parts.push(format!("`{update}` updates {what}"));
+        }
+        if held_back > 0 {
+            let are = if held_back == 1 { "is" } else { "are" };
+            parts.push(format!("{held_back} {are} held back"));
+        }
+        let are = if count == 1 { "is" } else { "are" };
+        format!("{count} of {packages} {are} outdated; {}", parts.join(", "))
+    }
+}
+
+/// The resolution of a project, with its registries, and the request for newer versions.
+fn resolve(
+    args: &OutdatedArgs,
+    project: &Project,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(Request, Box<Resolution>, RegistrySet)> {
+    let solve = &args.solve;
+    let is_frozen = solve.mode.frozen;
+    let task = if is_frozen {
+        SolveTask::of_project(project, context)?
+    } else {
+        task_with_lock(solve, project, context, output)?
     };
     // Newer versions are looked for regardless of the lockfile.
     let request = Request {
         locked: Locked::default(),
         ..task.request.clone()
     };
-    let (resolution, registries) = if solve.mode.frozen {
-        (
-            Box::new(read_frozen(solve, manifest, context)?),
-            task.registries,
-        )
+    let (resolution, registries) = if is_frozen {
+        let resolution = read_frozen(solve, &project.manifest, context)?;
+        (Box::new(resolution), task.registries)
     } else {
         task.solve_with_registries(context, output)?
     };
-    let progress = output.progress("Looking for newer versions", context.registries.activity());
-    let report = outdated(&request, &resolution, &registries, &context.read_options);
-    drop(progress);
-    let OutdatedReport {
-        packages: mut outdated_packages,
-        downgrades,
-        ..
-    } = report?;
-    let effects = if outdated_packages.is_empty() {
-        ProjectEffects::default()
-    } else {
-        let replacements = Replacement::of_outdated(&outdated_packages);
-        let (affected, lock) = (project.affected(context), lock_of(&resolution));
-        let progress = output.progress("Comparing classes", context.registries.activity());
-        let found = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
-        drop(progress);
-        found?
-    };
-    ProjectClasses::of(&project, &request.provided, context).describe_in_outdated(
-        &mut outdated_packages,
-        &registries,
-        context,
-    );
-    let reasons = YankReasons::of_resolution(&resolution, &registries);
-    output.registry_findings(&registries.take_findings());
-    let exit = if args.exit_code && !outdated_packages.is_empty() {
-        Exit::Pending
-    } else {
-        Exit::Done
-    };
-    if output.is_json() {
-        output.json(&json!({
-            "schema_version": 1,
-            "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
-            "packages": show::outdated_json(&outdated_packages, &effects),
-            "downgrades": show::downgrades_json(&downgrades),
-            "not_compared": show::not_compared_json(&effects),
-            "notes": show::excluded(&resolution, &reasons),
-        }));
-        return Ok(exit);
+    Ok((request, resolution, registries))
+}
+
+/// What newer versions of outdated packages change for the classes of a project.
+fn effects_of(
+    packages: &[Outdated],
+    project: &Project,
+    resolution: &Resolution,
+    registries: &RegistrySet,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ProjectEffects> {
+    if packages.is_empty() {
+        return Ok(ProjectEffects::default());
     }
-    if is_titled && !outdated_packages.is_empty() {
-        output.title(&project.name().to_string());
-    }
-    output.prose(&show::outdated(
-        &outdated_packages,
-        &effects,
-        output.data_width(),
-    ));
-    output.notes(show::not_compared(&effects));
-    output.shared_notes(show::excluded(&resolution, &reasons));
-    let held_back = outdated_packages
-        .iter()
-        .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))
-        .count();
-    let movable = outdated_packages
-        .iter()
-        .filter(|entry| {
-            entry
-                .allowed
-                .as_ref()
-                .is_some_and(|allowed| *allowed != entry.now)
-        })
-        .count();
-    if request.options.prefer == Preference::Oldest {
-        let update = context.invocation.command("update");
-        output.note(&format!(
-            "Older versions are preferred: `{update}` chooses the oldest that are allowed"
-        ));
-    }
-    let all = resolution.len();
-    let packages = counted(all, "package");
-    output.note(&match outdated_packages.len() {
-        0 if all == 1 => "The only package is up to date".to_owned(),
-        0 => format!("All {packages} are up to date"),
-        count => {
-            let are = if count == 1 { "is" } else { "are" };
-            let mut parts = Vec::new();
-            if movable > 0 {
-                let update = context.invocation.command("update");
-                let what = match (count, held_back) {
-                    (1, _) => "it".to_owned(),
-                    (_, 0) => "them".to_owned(),
-                    _ => movable.to_string(),
-                };
-                parts.push(format!("`{update}` updates {what}"));
-            }
-            if held_back > 0 {
-                let are = if held_back == 1 { "is" } else { "are" };
-                parts.push(format!("{held_back} {are} held back"));
-            }
-            format!("{count} of {packages} {are} outdated; {}", parts.join(", "))
-        }
-    });
-    for downgrade in &downgrades {
-        output.note(&format!(
-            "`{}` replaces {} {} by the older {}",
-            context.invocation.command("update"),
-            downgrade.package,
-            downgrade.now,
-            downgrade.to
-        ));
-    }
-    Ok(exit)
+    let replacements = Replacement::of_outdated(packages);
+    let (affected, lock) = (project.affected(context), lock_of(resolution));
+    let _progress = output.progress("Comparing classes", context.registries.activity());
+    ProjectEffects::find(&affected, &lock, &replacements, registries, context)
 }

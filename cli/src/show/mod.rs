@@ -22,6 +22,7 @@ mod staleness;
 mod staleness_line;
 mod table;
 mod tree;
+mod tree_printer;
 mod update_effects;
 mod update_report;
 

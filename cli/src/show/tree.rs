@@ -1,20 +1,14 @@
 //! A resolution as a tree of requirements, the inverted tree of a package, and the paths to one.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::fmt::Write as _;
-
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{
     BoundRequirement, Owner, RequirementPath, Requirer, Resolution, ResolvedPackage,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::resolution::requirement_json;
-
-/// The levels below a root, or below what is continued, that are indented. What is deeper is continued at the margin: a
-/// chain of packages would otherwise take space with the square of its length.
-const MAX_LEVELS: usize = 48;
+use super::tree_printer::{MAX_LEVELS, TreeGraph, TreePrinter};
 
 /// The tree of each root. A subtree that was shown before is replaced by `(*)`. The core library, which everything
 /// requires, appears directly below the roots only, unless it has several releases. `depth` limits the levels below
@@ -34,144 +28,77 @@ pub(crate) fn tree(
         .side_by_side()
         .iter()
         .any(|entry| Some(&entry.name) == core);
-    let mut printer = Printer {
+    let graph = Requirements {
         packages,
         hidden: core.filter(|_| !several_cores),
-        shown: FxHashSet::default(),
-        depth: depth.unwrap_or(usize::MAX),
         is_frozen,
-        continued: VecDeque::new(),
-        text: String::new(),
     };
+    let mut printer = TreePrinter::new(&graph, depth);
     for root in resolution.roots() {
-        printer.line(&root.owner.to_string());
-        printer.below(&root.requires, 0);
-        while let Some(((name, version), levels)) = printer.continued.pop_front() {
-            if printer.shown.insert((name, version)) {
-                let package = printer.packages.get(&(name, version)).copied();
-                let requires = package.map_or(&[][..], |package| &package.requires);
-                printer.line(&format!("{name} {version} (continued)"));
-                printer.below(requires, levels);
-            }
-        }
+        printer.tree(&root.owner.to_string(), root.requires.iter().collect());
     }
-    printer.text
+    printer.into_text()
 }
 
-struct Printer<'a> {
+/// The requirements of each release.
+struct Requirements<'a> {
     packages: FxHashMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
+    /// The package that is not shown below other packages.
     hidden: Option<&'a PackageName>,
-    shown: FxHashSet<(&'a PackageName, &'a Version)>,
-    depth: usize,
     /// Whether the resolution was read from a lockfile.
     is_frozen: bool,
-    /// The releases whose requirements are printed later, with the levels above them.
-    continued: VecDeque<((&'a PackageName, &'a Version), usize)>,
-    text: String,
 }
 
-/// A release whose requirements are being printed.
-struct Open<'a> {
-    requirements: Vec<&'a BoundRequirement>,
-    next: usize,
-    /// The length of the line prefix of this level.
-    prefix: usize,
+impl Requirements<'_> {
+    /// The note about a requirement that is overridden.
+    fn override_note(&self, bound: &BoundRequirement) -> Option<String> {
+        let written = bound.overridden.as_ref()?;
+        // A folder that overrides a package allows any version of it.
+        let spec = bound.spec.in_words();
+        // A lockfile has the override, but not the requirement that it replaces.
+        Some(if self.is_frozen {
+            format!(" (overridden with {spec})")
+        } else {
+            format!(" (overridden: {written} -> {spec})")
+        })
+    }
 }
 
-impl<'a> Printer<'a> {
-    fn line(&mut self, line: &str) {
-        writeln!(self.text, "{line}").expect("writing to a string does not fail");
+impl<'a> TreeGraph for Requirements<'a> {
+    type Edge = &'a BoundRequirement;
+    type Node = (&'a PackageName, &'a Version);
+
+    fn node(&self, edge: Self::Edge) -> Self::Node {
+        (&edge.package, &edge.version)
     }
 
-    /// Prints requirements and what is below them, depth first and without recursion. There are `above` levels above
-    /// them.
-    fn below(&mut self, requirements: &'a [BoundRequirement], above: usize) {
-        let hidden = self.hidden.filter(|_| above > 0);
-        let requirements = requirements.iter();
-        let requirements = requirements.filter(|required| Some(&required.package) != hidden);
-        let mut stack = vec![Open {
-            requirements: if self.depth <= above {
-                Vec::new()
-            } else {
-                requirements.collect()
-            },
-            next: 0,
-            prefix: 0,
-        }];
-        let mut prefix = String::new();
-        while let Some(open) = stack.last_mut() {
-            let Some(bound) = open.requirements.get(open.next).copied() else {
-                stack.pop();
-                continue;
-            };
-            open.next += 1;
-            let is_last = open.next == open.requirements.len();
-            prefix.truncate(open.prefix);
-            let line = &mut self.text;
-            line.push_str(&prefix);
-            line.push_str(if is_last {
-                "\u{2514}\u{2500}\u{2500} "
-            } else {
-                "\u{251c}\u{2500}\u{2500} "
-            });
-            write!(line, "{} {}", bound.package, bound.version).expect("writing does not fail");
-            let key = (&bound.package, &bound.version);
-            let package = self.packages.get(&key).copied();
-            let levels = above + stack.len();
-            let is_deepest = levels >= self.depth;
-            let is_continued = !is_deepest && stack.len() >= MAX_LEVELS;
-            // A subtree that is cut off here can still fit elsewhere.
-            let first_time = if is_deepest || is_continued {
-                !self.shown.contains(&key)
-            } else {
-                self.shown.insert(key)
-            };
-            if let Some(written) = &bound.overridden {
-                // A folder that overrides a package allows any version of it.
-                let spec = bound.spec.in_words();
-                // A lockfile has the override, but not the requirement that it replaces.
-                let note = if self.is_frozen {
-                    format!(" (overridden with {spec})")
-                } else {
-                    format!(" (overridden: {written} -> {spec})")
-                };
-                line.push_str(&note);
-            }
-            let below: Vec<&BoundRequirement> = package
-                .into_iter()
-                .flat_map(|package| &package.requires)
-                .filter(|required| Some(&required.package) != self.hidden)
-                .collect();
-            match package {
-                None => line.push_str(" (root)"),
-                Some(package) => {
-                    match package.source {
-                        ReleaseSource::Host => line.push_str(" (host)"),
-                        ReleaseSource::BuiltIn => line.push_str(" (built in)"),
-                        ReleaseSource::Registry(_) => {}
-                    }
-                    if package.yanked {
-                        line.push_str(" (yanked)");
-                    }
-                }
-            }
-            if !first_time && !below.is_empty() {
-                line.push_str(" (*)");
-            }
-            if first_time && is_continued && !below.is_empty() {
-                line.push_str(" (continued below)");
-                self.continued.push_back((key, levels));
-            }
-            line.push('\n');
-            if first_time && !is_deepest && !is_continued {
-                prefix.push_str(if is_last { "    " } else { "\u{2502}   " });
-                stack.push(Open {
-                    requirements: below,
-                    next: 0,
-                    prefix: prefix.len(),
-                });
-            }
+    fn edges(&self, node: Self::Node) -> Vec<Self::Edge> {
+        let package = self.packages.get(&node).copied();
+        let requires = package.into_iter().flat_map(|package| &package.requires);
+        requires
+            .filter(|required| Some(&required.package) != self.hidden)
+            .collect()
+    }
+
+    fn label(&self, edge: Self::Edge) -> String {
+        let mut label = self.title(self.node(edge));
+        label.extend(self.override_note(edge));
+        let Some(package) = self.packages.get(&self.node(edge)) else {
+            return label + " (root)";
+        };
+        label.push_str(match package.source {
+            ReleaseSource::Host => " (host)",
+            ReleaseSource::BuiltIn => " (built in)",
+            ReleaseSource::Registry(_) => "",
+        });
+        if package.yanked {
+            label.push_str(" (yanked)");
         }
+        label
+    }
+
+    fn title(&self, (name, version): Self::Node) -> String {
+        format!("{name} {version}")
     }
 }
 
@@ -183,12 +110,11 @@ pub(crate) fn inverted(
     version: Option<&Version>,
     depth: Option<usize>,
 ) -> String {
-    let depth = depth.unwrap_or(usize::MAX);
-    let mut all: FxHashMap<(&PackageName, &Version), Vec<Requirer>> = FxHashMap::default();
+    let mut requirers: FxHashMap<(&PackageName, &Version), Vec<Requirer>> = FxHashMap::default();
     for owner in resolution.owners() {
         for bound in owner.requires() {
-            let requirers = all.entry((&bound.package, &bound.version)).or_default();
-            requirers.push(Requirer {
+            let release = (&bound.package, &bound.version);
+            requirers.entry(release).or_default().push(Requirer {
                 owner: owner.owner(),
                 spec: bound.spec.clone(),
                 is_implied: bound.is_implied,
@@ -196,76 +122,48 @@ pub(crate) fn inverted(
             });
         }
     }
-    let requirers_of = |name: &PackageName, version: &Version| {
-        all.get(&(name, version)).cloned().unwrap_or_default()
-    };
-    let mut text = String::new();
-    let mut shown: BTreeSet<Owner> = BTreeSet::new();
-    let mut continued: VecDeque<((PackageName, Version), usize)> = VecDeque::new();
+    let graph = Requirers(&requirers);
+    let mut printer = TreePrinter::new(&graph, depth);
     let versions = resolution.packages().iter();
     let versions = versions.filter(|release| version.is_none_or(|named| release.version == *named));
     for release in versions.filter(|release| release.name == *package) {
-        text.push_str(&format!("{} {}\n", release.name, release.version));
-        let mut above = 0;
-        let mut stack = vec![(requirers_of(&release.name, &release.version), 0)];
-        loop {
-            let Some((requirers, next)) = stack.last_mut() else {
-                let Some(((name, version), levels)) = continued.pop_front() else {
-                    break;
-                };
-                text.push_str(&format!("{name} {version} (continued)\n"));
-                above = levels;
-                stack.push((requirers_of(&name, &version), 0));
-                continue;
-            };
-            let Some(requirer) = requirers.get(*next).cloned() else {
-                stack.pop();
-                continue;
-            };
-            *next += 1;
-            let levels = stack.len();
-            for (level, (requirers, next)) in stack.iter().enumerate() {
-                text.push_str(match (level + 1 == levels, *next == requirers.len()) {
-                    (true, true) => "\u{2514}\u{2500}\u{2500} ",
-                    (true, false) => "\u{251c}\u{2500}\u{2500} ",
-                    (false, true) => "    ",
-                    (false, false) => "\u{2502}   ",
-                });
-            }
-            text.push_str(&format!(
-                "{} (requires {}{})",
-                requirer.owner,
-                requirer.spec,
-                if requirer.is_implied { ", implied" } else { "" }
-            ));
-            let below = requirer.owner.release();
-            let below = below.map_or_else(Vec::new, |(name, version)| requirers_of(name, version));
-            if above + levels >= depth {
-                text.push('\n');
-                continue;
-            }
-            if levels >= MAX_LEVELS && !below.is_empty() {
-                let Some((name, version)) = requirer.owner.release() else {
-                    continue;
-                };
-                let release = (name.clone(), version.clone());
-                if shown.insert(requirer.owner) {
-                    text.push_str(" (continued below)\n");
-                    continued.push_back((release, above + levels));
-                } else {
-                    text.push_str(" (*)\n");
-                }
-                continue;
-            }
-            if shown.insert(requirer.owner) {
-                text.push('\n');
-                stack.push((below, 0));
-            } else {
-                text.push_str(if below.is_empty() { "\n" } else { " (*)\n" });
-            }
-        }
+        let root = format!("{} {}", release.name, release.version);
+        printer.tree(&root, graph.of(&release.name, &release.version));
     }
-    text
+    printer.into_text()
+}
+
+/// The requirers of each release.
+struct Requirers<'a>(&'a FxHashMap<(&'a PackageName, &'a Version), Vec<Requirer>>);
+
+impl<'a> Requirers<'a> {
+    fn of(&self, name: &'a PackageName, version: &'a Version) -> Vec<&'a Requirer> {
+        let requirers = self.0.get(&(name, version));
+        requirers.into_iter().flatten().collect()
+    }
+}
+
+impl<'a> TreeGraph for Requirers<'a> {
+    type Edge = &'a Requirer;
+    type Node = &'a Owner;
+
+    fn node(&self, edge: Self::Edge) -> Self::Node {
+        &edge.owner
+    }
+
+    fn edges(&self, node: Self::Node) -> Vec<Self::Edge> {
+        let release = node.release();
+        release.map_or_else(Vec::new, |(name, version)| self.of(name, version))
+    }
+
+    fn label(&self, edge: Self::Edge) -> String {
+        let implied = if edge.is_implied { ", implied" } else { "" };
+        format!("{} (requires {}{implied})", edge.owner, edge.spec)
+    }
+
+    fn title(&self, node: Self::Node) -> String {
+        node.to_string()
+    }
 }
 
 /// The inverted trees of all packages that have several releases.

@@ -270,104 +270,101 @@ impl Info<'_> {
     fn to_text(&self) -> String {
         let record = self.record;
         let mut text = format!("{} {}\n", record.name, record.version);
-        let mut line = |line: String| {
-            text.push_str("  ");
-            text.push_str(&line);
-            text.push('\n');
-        };
+        for line in self.facts() {
+            text.push_str(&format!("  {line}\n"));
+        }
+        let versions = self.releases.records.iter().rev().map(|record| {
+            let yanked = if record.yanked { " (yanked)" } else { "" };
+            format!("{}{yanked}", record.version)
+        });
+        text.push_str(&section("versions", versions));
+        let requirements = record.requirements.iter();
+        let requirements =
+            requirements.map(|requirement| format!("{} {}", requirement.package, requirement.spec));
+        text.push_str(&section("requires", requirements));
+        text.push_str(&self.classes_text());
+        let interfaces = record.interfaces.iter();
+        text.push_str(&section("interfaces", interfaces.map(ToString::to_string)));
+        text.push_str(&self.requiring_text());
+        text
+    }
+
+    /// The lines about the release.
+    fn facts(&self) -> Vec<String> {
+        let record = self.record;
+        let mut lines = Vec::new();
         if let Some(description) = self.description {
-            if !description.title.is_empty() {
-                line(shown(&description.title));
-            }
-            for paragraph in description.description.lines() {
-                line(shown(paragraph));
-            }
+            let title = (!description.title.is_empty()).then_some(description.title.as_str());
+            let paragraphs = title.into_iter().chain(description.description.lines());
+            lines.extend(paragraphs.map(shown));
             if !description.owners.is_empty() {
                 let owners: Vec<String> = description.owners.iter().map(|one| shown(one)).collect();
-                line(format!("owners: {}", owners.join(", ")));
+                lines.push(format!("owners: {}", owners.join(", ")));
             }
         }
-        line(format!("source: {}", self.source()));
+        lines.push(format!("source: {}", self.source()));
         if let Some(format) = &record.format {
-            line(format!("format: {}", Escaped::shortened(format)));
+            lines.push(format!("format: {}", Escaped::shortened(format)));
         }
         if let Some(published) = &record.published {
-            line(format!("published: {published}"));
+            lines.push(format!("published: {published}"));
         }
         if let Some(digest) = &record.digest {
-            line(format!("sha256: {digest}"));
+            lines.push(format!("sha256: {digest}"));
         }
         if record.yanked {
             let reason = self.yank_reason(record).map(shown_reason);
             let reason = reason.map(|reason| format!(" ({reason})"));
             let reason = reason.unwrap_or_default();
-            line(format!(
+            lines.push(format!(
                 "yanked{reason}: only lockfiles that have it use it"
             ));
         }
-        text.push_str("versions:\n");
-        for record in self.releases.records.iter().rev() {
-            let yanked = if record.yanked { " (yanked)" } else { "" };
-            text.push_str(&format!("  {}{yanked}\n", record.version));
-        }
-        if !record.requirements.is_empty() {
-            text.push_str("requires:\n");
-        }
-        for requirement in &record.requirements {
-            text.push_str(&format!("  {} {}\n", requirement.package, requirement.spec));
-        }
+        lines
+    }
+
+    fn classes_text(&self) -> String {
         match self.classes() {
-            None => text.push_str("classes: unknown\n"),
-            Some(classes) if classes.is_empty() => text.push_str("classes: none\n"),
+            None => "classes: unknown\n".to_owned(),
+            Some(classes) if classes.is_empty() => "classes: none\n".to_owned(),
             Some(classes) => {
-                text.push_str("classes:\n");
-                let first_name = |class: &ClassName| record.ecosystem.first_name(class);
-                for class in classes {
-                    if first_name(&class.name).is_some() {
-                        continue;
-                    }
-                    let label = record
-                        .label(&class.name)
-                        .map(|label| format!("{} ", shown(label)));
-                    let label = label.unwrap_or_default();
-                    let extends = class.extends.iter();
-                    let extends: Vec<String> = extends
-                        .map(|class| first_name(class).as_ref().unwrap_or(class).to_string())
-                        .collect();
-                    let extends = match extends.as_slice() {
-                        [] => String::new(),
-                        extends => format!(" extends {}", extends.join(", ")),
-                    };
-                    let implements: Vec<&str> =
-                        class.implements.iter().map(ClassName::as_str).collect();
-                    let implements = match implements.as_slice() {
-                        [] => String::new(),
-                        implements => format!(" implements {}", implements.join(", ")),
-                    };
-                    text.push_str(&format!("  {label}{}{extends}{implements}\n", class.name));
-                }
+                let first_name = |class: &ClassName| self.record.ecosystem.first_name(class);
+                let classes = classes.into_iter();
+                let classes = classes.filter(|class| first_name(&class.name).is_none());
+                let lines: String = classes
+                    .map(|class| format!("  {}\n", self.class_text(class)))
+                    .collect();
+                format!("classes:\n{lines}")
             }
         }
-        if !record.interfaces.is_empty() {
-            text.push_str("interfaces:\n");
-        }
-        for interface in &record.interfaces {
-            text.push_str(&format!("  {interface}\n"));
-        }
+    }
+
+    /// The name of a class, with its label, and what it extends and implements.
+    fn class_text(&self, class: &IndexedClass) -> String {
+        let record = self.record;
+        let label = record.label(&class.name).map(shown);
+        let label = label.map_or_else(String::new, |label| format!("{label} "));
+        let extends = class.extends.iter().map(|class| {
+            let first_name = record.ecosystem.first_name(class);
+            first_name.as_ref().unwrap_or(class).to_string()
+        });
+        let extends = listed(" extends ", extends);
+        let implements = class.implements.iter().map(ToString::to_string);
+        let implements = listed(" implements ", implements);
+        format!("{label}{}{extends}{implements}", class.name)
+    }
+
+    fn requiring_text(&self) -> String {
         match self.requiring {
-            None => text.push_str("required by: unknown (the registry does not report it)\n"),
-            Some([]) => text.push_str("required by: nothing\n"),
+            None => "required by: unknown (the registry does not report it)\n".to_owned(),
+            Some([]) => "required by: nothing\n".to_owned(),
             Some(names) => {
-                text.push_str("required by:\n");
-                for name in names.iter().take(MAX_REQUIRING) {
-                    text.push_str(&format!("  {name}\n"));
-                }
-                if let Some(more) = names.len().checked_sub(MAX_REQUIRING + 1) {
-                    text.push_str(&format!("  and {} more\n", more + 1));
-                }
+                let shown = names.iter().take(MAX_REQUIRING).map(ToString::to_string);
+                let more = names.len().saturating_sub(MAX_REQUIRING);
+                let more = (more > 0).then(|| format!("and {more} more"));
+                section("required by", shown.chain(more))
             }
         }
-        text
     }
 
     fn to_json(&self) -> Value {
@@ -424,4 +421,24 @@ impl Info<'_> {
 /// A text of the registry as it can be shown.
 fn shown(text: &str) -> String {
     Escaped::within(text, DESCRIPTION_CHARACTERS).to_string()
+}
+
+/// Lines under a title; empty if there are none.
+fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.map(|line| format!("  {line}\n")).collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("{title}:\n{lines}")
+    }
+}
+
+/// Names after a verb; empty if there are none.
+fn listed(verb: &str, names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("{verb}{}", names.join(", "))
+    }
 }

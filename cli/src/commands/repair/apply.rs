@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, Spec};
+use pkgres_manifest::{LockDiff, PackageName, Spec};
 use pkgres_resolver::{Change, PrereleasePolicy, Repair, Request};
 use pkgres_settings::SETTINGS_FILE;
-use serde_json::json;
+use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
 use super::RepairRun;
@@ -15,7 +15,7 @@ use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, write_lock};
+use crate::lockfile::{LockText, WriteOutcome, write_lock};
 use crate::output::Output;
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
@@ -34,18 +34,119 @@ impl RepairRun<'_> {
         let Self {
             project,
             previous,
-            request,
             context,
             ..
         } = *self;
-        let dry_run = self.args.write.dry_run;
         if let Some(reason) = show::unapplicable(repair, self.editable) {
             let message = format!("number {number} cannot be applied: {reason}");
             let hint = show::repair_changes(repair).join("; ");
             return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
         }
-        let mut specs: Vec<(PackageName, Spec)> = Vec::new();
-        let mut settings: Vec<SettingEdit<'_>> = Vec::new();
+        let edits = Edits::of(repair);
+        let edited = edits.edited(project, context)?;
+        let edited = edited.as_ref().unwrap_or(project);
+        let task = self.task_with(&edits, edited)?;
+        let (resolution, registries) = task.solve_with_registries(context, output)?;
+        let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
+        // If the lockfile cannot be written, nothing else is written either.
+        let lock_text = LockText::new(&lock, &context.read_options)?;
+        let files = changed_files(project, edited, &edits.settings, context)?;
+        let diff = previous.shown_diff(previous.diff(&lock));
+        let outcome = self.write(&files, &lock_text)?;
+        if output.is_json() {
+            let document = self.document(number, repair, &files, &outcome, &diff);
+            output.json(&document);
+            return Ok(Exit::Done);
+        }
+        let changes = show::changes(&diff);
+        self.report_changes(&files, &changes, output);
+        output.note(&outcome.summary(resolution.len(), changes.len()));
+        Ok(Exit::Done)
+    }
+
+    /// The task to solve the edited project with the edited settings.
+    fn task_with(&self, edits: &Edits<'_>, edited: &Project) -> Result<SolveTask> {
+        let mut task = SolveTask::of_project(edited, self.context)?;
+        for edit in &edits.settings {
+            edit.apply_to(&mut task.request);
+        }
+        task.request.locked = self.request.locked.clone();
+        task.request.update.clone_from(&self.request.update);
+        // Warnings about the manifest were reported when the conflict was found.
+        task.warnings.clear();
+        Ok(task)
+    }
+
+    /// Writes the files and the lockfile, or none of them.
+    fn write(&self, files: &[ChangedFile], lock: &LockText) -> Result<WriteOutcome> {
+        let dry_run = self.args.write.dry_run;
+        let written = if dry_run { &[] } else { files };
+        write_together(written, || {
+            let path = self.project.lock_path();
+            let bytes = self.previous.bytes.as_deref();
+            write_lock(&path, lock, bytes, dry_run, &self.context.read_options)
+        })
+    }
+
+    fn document(
+        &self,
+        number: usize,
+        repair: &Repair,
+        files: &[ChangedFile],
+        outcome: &WriteOutcome,
+        diff: &LockDiff,
+    ) -> Value {
+        let dry_run = self.args.write.dry_run;
+        let lock_path = outcome.is_changed.then(|| self.project.lock_path());
+        let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
+        let paths = paths.map(|path| shown_path(&path, self.project));
+        json!({
+            "schema_version": 1,
+            "status": if dry_run { "would_repair" } else { "repaired" },
+            "number": number,
+            "repair": show::repair_changes_json(repair),
+            "files": paths.collect::<Vec<_>>(),
+            "changes": show::changes_json(diff),
+        })
+    }
+
+    /// Shows the lines of each file that change.
+    fn report_changes(
+        &self,
+        files: &[ChangedFile],
+        changes: &[impl ToString],
+        output: &mut Output,
+    ) {
+        let project = self.project;
+        let mut shown: Vec<String> = Vec::new();
+        for file in files {
+            shown.push(shown_path(&file.path, project));
+            let before = file.before.as_deref().unwrap_or_default();
+            shown.extend(changed_lines(before, &file.after));
+        }
+        shown.extend(shared_settings(files, project, self.context));
+        shown.push(shown_path(&project.lock_path(), project));
+        shown.extend(changes.iter().map(ToString::to_string));
+        if self.args.write.dry_run {
+            // It is what was asked for, also with `--quiet`.
+            output.data(&(shown.join("\n") + "\n"));
+        } else {
+            output.notes(&shown);
+        }
+    }
+}
+
+/// The changes of a repair, by the file that has them.
+struct Edits<'repair> {
+    /// The new specs of requirements, in the manifest.
+    specs: Vec<(PackageName, Spec)>,
+    settings: Vec<SettingEdit<'repair>>,
+}
+
+impl<'repair> Edits<'repair> {
+    /// The changes of a repair that can be applied.
+    fn of(repair: &'repair Repair) -> Self {
+        let (mut specs, mut settings) = (Vec::new(), Vec::new());
         for change in &repair.changes {
             match change {
                 Change::Requirement { package, to, .. } => {
@@ -63,64 +164,15 @@ impl RepairRun<'_> {
                 Change::Release { .. } => unreachable!("it cannot be applied"),
             }
         }
-        let edited = if specs.is_empty() {
-            None
-        } else {
-            Some(project.with_specs(&specs, context)?)
-        };
-        let edited = edited.as_ref().unwrap_or(project);
-        let mut task = SolveTask::of_project(edited, context)?;
-        for edit in &settings {
-            edit.apply_to(&mut task.request);
+        Self { specs, settings }
+    }
+
+    /// The project with the changed manifest; `None` if that stays as it is.
+    fn edited(&self, project: &Project, context: &Context) -> Result<Option<Project>> {
+        if self.specs.is_empty() {
+            return Ok(None);
         }
-        task.request.locked = request.locked.clone();
-        task.request.update.clone_from(&request.update);
-        // Warnings about the manifest were reported when the conflict was found.
-        task.warnings.clear();
-        let (resolution, registries) = task.solve_with_registries(context, output)?;
-        let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
-        let options = &context.read_options;
-        // If the lockfile cannot be written, nothing else is written either.
-        let lock_text = LockText::new(&lock, options)?;
-        let files = changed_files(project, edited, &settings, context)?;
-        let diff = previous.shown_diff(previous.diff(&lock));
-        let written = if dry_run { &[] } else { files.as_slice() };
-        let outcome = write_together(written, || {
-            let bytes = previous.bytes.as_deref();
-            write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)
-        })?;
-        if output.is_json() {
-            let lock_path = outcome.is_changed.then(|| project.lock_path());
-            let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
-            let paths = paths.map(|path| shown_path(&path, project));
-            output.json(&json!({
-                "schema_version": 1,
-                "status": if dry_run { "would_repair" } else { "repaired" },
-                "number": number,
-                "repair": show::repair_changes_json(repair),
-                "files": paths.collect::<Vec<_>>(),
-                "changes": show::changes_json(&diff),
-            }));
-            return Ok(Exit::Done);
-        }
-        let mut shown: Vec<String> = Vec::new();
-        for file in &files {
-            shown.push(shown_path(&file.path, project));
-            let before = file.before.as_deref().unwrap_or_default();
-            shown.extend(changed_lines(before, &file.after));
-        }
-        shown.extend(shared_settings(&files, project, context));
-        let lines = show::changes(&diff);
-        shown.push(shown_path(&project.lock_path(), project));
-        shown.extend(lines.iter().map(ToString::to_string));
-        if dry_run {
-            // It is what was asked for, also with `--quiet`.
-            output.data(&(shown.join("\n") + "\n"));
-        } else {
-            output.notes(&shown);
-        }
-        output.note(&outcome.summary(resolution.len(), lines.len()));
-        Ok(Exit::Done)
+        project.with_specs(&self.specs, context).map(Some)
     }
 }
 

@@ -12,5 +12,5 @@ mod value;
 pub use declared::{DECLARED, Declared, Files, Kind, VARIABLES, declared};
 pub use file::{MAX_SETTINGS_BYTES, SETTINGS_FILE, SettingsFile};
 pub use overrides::Overrides;
-pub use registries::{Registries, RegistryTable};
+pub use registries::{NetworkLimit, Registries, RegistryTable};
 pub use value::SettingValue;

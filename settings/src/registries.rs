@@ -52,18 +52,54 @@ pub struct RegistryTable {
     pub network_timeout: Option<u64>,
 }
 
+/// A setting that limits what a registry on the network may cost a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkLimit {
+    /// The most bytes that are downloaded.
+    MaxDownload,
+    /// The most packages that are asked for.
+    MaxPackages,
+    /// The lowest rate of a download, in bytes per second.
+    MinRate,
+    /// The seconds that an answer may take.
+    Timeout,
+}
+
+impl NetworkLimit {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::MaxDownload,
+        Self::MaxPackages,
+        Self::MinRate,
+        Self::Timeout,
+    ];
+
+    /// The name of the setting.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::MaxDownload => "max-download",
+            Self::MaxPackages => "max-packages",
+            Self::MinRate => "network-min-rate",
+            Self::Timeout => "network-timeout",
+        }
+    }
+}
+
 impl RegistryTable {
-    /// The limits of the registry that take the place of settings, by the names of these.
-    pub fn limits(&self) -> Vec<(&'static str, u64)> {
-        let limits = [
-            ("max-download", self.max_download),
-            ("max-packages", self.max_packages),
-            ("network-min-rate", self.network_min_rate),
-            ("network-timeout", self.network_timeout),
-        ];
+    /// The limits of the registry that take the place of settings.
+    pub fn limits(&self) -> Vec<(NetworkLimit, u64)> {
+        let limits = NetworkLimit::ALL.map(|setting| {
+            let limit = match setting {
+                NetworkLimit::MaxDownload => self.max_download,
+                NetworkLimit::MaxPackages => self.max_packages,
+                NetworkLimit::MinRate => self.network_min_rate,
+                NetworkLimit::Timeout => self.network_timeout,
+            };
+            (setting, limit)
+        });
         let stated = limits
             .into_iter()
-            .filter_map(|(key, limit)| Some((key, limit?)));
+            .filter_map(|(setting, limit)| Some((setting, limit?)));
         stated.collect()
     }
 }

@@ -16,14 +16,11 @@ use pkgres_registry_client::{
     SinglePackage, built_in_core_library, read_provided,
 };
 
-use super::{ConfiguredRegistry, RegistryOptions, reject_shared, title_of};
+use super::{ConfiguredRegistry, OVERRIDE_PREFIX, RegistryOptions, reject_shared, title_of};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::root_file::format_of_release;
-
-/// The beginning of the names that the packages of `overrides` have as registries.
-pub(crate) const OVERRIDE_PREFIX: &str = "override-";
 
 /// The largest file of provided releases, in bytes.
 const MAX_PROVIDED_BYTES: u64 = 32 << 20;

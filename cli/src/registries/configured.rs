@@ -1,0 +1,136 @@
+//! Parses the registries that arguments, the environment and settings files name.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::did_you_mean;
+use pkgres_registry_client::protocol::PublicKey;
+use pkgres_registry_client::{LocationError, Namespace, RegistryLocation};
+use pkgres_settings::{NetworkLimit, Registries, RegistryTable, SettingsFile};
+
+use super::probably_meant::probably_meant;
+use crate::current_folder::from_current_folder;
+use crate::failure::{Failure, Result};
+use crate::settings::Origin;
+use crate::workspace;
+
+/// The beginning of the names that the packages of `overrides` have as registries.
+pub(crate) const OVERRIDE_PREFIX: &str = "override-";
+
+/// A registry with its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfiguredRegistry {
+    pub(crate) location: RegistryLocation,
+    /// Namespaces whose packages come from this registry only.
+    pub(super) namespaces: Vec<Namespace>,
+    /// The public key that signs the state of the registry.
+    pub(super) key: Option<PublicKey>,
+    /// A file of CA certificates that are trusted for this registry.
+    pub(super) ca: Option<PathBuf>,
+    /// The limits for this registry only, by their settings.
+    pub(super) limits: Vec<(NetworkLimit, u64)>,
+    /// Whether no registry is configured, so that this one is used.
+    pub(super) is_implied: bool,
+}
+
+impl From<RegistryLocation> for ConfiguredRegistry {
+    fn from(location: RegistryLocation) -> Self {
+        Self {
+            location,
+            namespaces: Vec::new(),
+            key: None,
+            ca: None,
+            limits: Vec::new(),
+            is_implied: false,
+        }
+    }
+}
+
+/// Parses registries as `--registry` takes them. `origin` begins the error message.
+pub(super) fn parse(
+    texts: &[String],
+    base: &Path,
+    origin: &str,
+) -> Result<Vec<ConfiguredRegistry>> {
+    let locations =
+        RegistryLocation::parse_all(texts.iter().map(String::as_str), base).map_err(|error| {
+            let mut finding = Diagnostic::error(Code::Usage, format!("{origin}: {error}"));
+            if let LocationError::Kind(text) = &error
+                && let Some(meant) = probably_meant(text, base).filter(|meant| meant != text)
+            {
+                let meant = Escaped::shortened(&meant);
+                finding = finding.hint(did_you_mean(meant));
+            }
+            Failure::from(finding)
+        })?;
+    let mut names = locations.iter().map(|location| location.name.as_str());
+    if let Some(name) = names.find(|name| is_reserved(name)) {
+        return Err(Failure::usage(format!(
+            "{origin}: no registry can be called `{name}`: lockfiles call members of workspaces and overrides so"
+        )));
+    }
+    Ok(locations
+        .into_iter()
+        .map(ConfiguredRegistry::from)
+        .collect())
+}
+
+/// Whether lockfiles give the name to sources that are no registries: members of workspaces and overrides.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == workspace::REGISTRY_NAME || name.starts_with(OVERRIDE_PREFIX)
+}
+
+/// Checks the texts of registries before they are written into a settings file.
+pub(crate) fn check_registries(texts: &[String]) -> Result<()> {
+    parse(texts, Path::new(""), "registries")?;
+    Ok(())
+}
+
+/// The registries that a settings file names, if any.
+pub(super) fn of_settings(settings: &SettingsFile) -> Result<Option<Vec<ConfiguredRegistry>>> {
+    let Some(registries) = &settings.registries else {
+        return Ok(None);
+    };
+    let origin = Origin::File(settings.path.clone()).to_string();
+    let folder = from_current_folder(&settings.folder, Path::new(""));
+    let registries = match registries {
+        Registries::Locations(texts) => parse(texts, &folder, &origin)?,
+        Registries::Tables(tables) => of_tables(tables, &folder, &origin)?,
+    };
+    Ok(Some(registries))
+}
+
+/// The registries that have a table each.
+fn of_tables(
+    tables: &[(String, RegistryTable)],
+    folder: &Path,
+    origin: &str,
+) -> Result<Vec<ConfiguredRegistry>> {
+    let texts: Vec<String> = tables
+        .iter()
+        .map(|(name, table)| format!("{name}={}", table.location))
+        .collect();
+    let mut registries = parse(&texts, folder, origin)?;
+    let mut bound: BTreeMap<&str, &str> = BTreeMap::new();
+    for (registry, (name, table)) in registries.iter_mut().zip(tables) {
+        let invalid = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("{origin}: registries.{name}: {error}"))
+        };
+        for text in &table.namespaces {
+            let namespace = Namespace::parse(text).map_err(|error| invalid(&error))?;
+            if let Some(other) = bound.insert(text, name) {
+                return Err(invalid(&format_args!(
+                    "`{text}` is bound to `{other}` already: a name is looked up in one registry"
+                )));
+            }
+            registry.namespaces.push(namespace);
+        }
+        if let Some(key) = &table.key {
+            registry.key = Some(PublicKey::parse(key).map_err(|error| invalid(&error))?);
+        }
+        registry.ca = table.ca.as_ref().map(|path| folder.join(path));
+        registry.limits = table.limits();
+    }
+    Ok(registries)
+}

@@ -1,28 +1,30 @@
 //! The output of a run: data goes to stdout, everything else to stderr.
 
+mod captured;
+mod document;
+mod style;
+
+pub(crate) use self::captured::{Captured, PartLine, Stream};
+pub(crate) use self::style::{OutputStyle, color_choice};
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::ops::Range;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
 
-use anstream::stream::RawStream;
-use anstream::{AutoStream, ColorChoice};
+use anstream::AutoStream;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::NetworkActivity;
-use serde_json::{Map, Value};
-use terminal_size::{Width, terminal_size_of};
+use serde_json::Value;
 
-use crate::args::{Arguments, Color, Format};
+use self::captured::{Buffer, SharedMessage};
+use self::document::{Pending, completed};
+use self::style::{StdoutKind, same_destination};
+use crate::args::{Arguments, Format};
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::folder_in_hints;
-use crate::help::format_of;
 use crate::invocation::quoted;
 use crate::progress::Progress;
 use crate::show::{self, Annotation};
@@ -48,132 +50,21 @@ pub(crate) struct Output {
     pending: Pending,
     /// How many bytes were written to stderr.
     message_bytes: usize,
-    /// Where the warnings on stderr are, with the texts that identify them.
-    warnings: Vec<(Range<usize>, String)>,
+    /// The messages on stderr that other parts of the run can have as well.
+    shared: Vec<SharedMessage>,
     /// Whether the data begins with the name of the part of the run that it is about.
     has_title: bool,
-}
-
-/// Warnings and notes that wait for the JSON document that they belong to.
-#[derive(Debug, Default)]
-struct Pending {
-    notes: Vec<String>,
-    warnings: Vec<Diagnostic>,
-}
-
-/// What has styles.
-#[derive(Debug, Default, Clone, Copy)]
-struct Styled {
-    /// Messages on stderr.
-    messages: bool,
-    /// Trees and differences on stdout.
-    data: bool,
-}
-
-/// A stream in memory.
-#[derive(Debug, Default, Clone)]
-struct Buffer(Arc<Mutex<Vec<u8>>>);
-
-impl Buffer {
-    fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl io::Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut buffer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        buffer.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The kind of destination of stdout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StdoutKind {
-    Terminal,
-    Program,
-}
-
-impl StdoutKind {
-    fn of_stdout() -> Self {
-        if io::stdout().is_terminal() {
-            Self::Terminal
-        } else {
-            Self::Program
-        }
-    }
-}
-
-/// The captured output of a part of a run.
-pub(crate) struct Captured {
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    /// Where its warnings and shared notes are in `stderr`, with the texts that identify them.
-    warnings: Vec<(Range<usize>, String)>,
-    /// Whether its data begins with its name.
-    has_title: bool,
-}
-
-/// Where a line goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Data,
-    Messages,
-}
-
-/// A whole line of a part of a run that goes on beside others.
-pub(crate) struct PartLine {
-    pub(crate) stream: Stream,
-    pub(crate) text: String,
-}
-
-/// The style of output.
-#[derive(Debug, Clone)]
-pub(crate) struct OutputStyle {
-    format: Format,
-    quiet: bool,
-    styled: Styled,
-    /// The columns of the terminal that messages go to.
-    width: Option<usize>,
-    /// The columns of the terminal that data go to.
-    data_width: Option<usize>,
-    /// The folder that the run changed to: commands in hints and files in annotations have it.
-    folder: Option<PathBuf>,
 }
 
 impl Output {
     /// The output of a process with these arguments.
     pub(crate) fn new(arguments: &Arguments) -> Self {
         let args = &arguments.global;
-        let (choice, data_choice) = match args.color {
-            Color::Auto => (
-                AutoStream::choice(&io::stderr()),
-                AutoStream::choice(&io::stdout()),
-            ),
-            Color::Always => (ColorChoice::Always, ColorChoice::Always),
-            Color::Never => (ColorChoice::Never, ColorChoice::Never),
-        };
         // Progress would clutter the log of a CI job.
         let is_ci = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;
-        let style = OutputStyle {
-            format: format_of(arguments),
-            quiet: args.quiet,
-            styled: Styled {
-                messages: choice != ColorChoice::Never,
-                data: data_choice != ColorChoice::Never,
-            },
-            width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
-            data_width: terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into()),
-            folder: args.directory.clone(),
-        };
+        let (style, choice) = OutputStyle::of_process(arguments);
         // Without styles, this also removes escape sequences from foreign text.
         let stderr = AutoStream::new(io::stderr(), choice);
         Self {
@@ -185,14 +76,7 @@ impl Output {
 
     /// The output of a run whose arguments could not be parsed.
     pub(crate) fn in_format(format: Format) -> Self {
-        let style = OutputStyle {
-            format,
-            quiet: false,
-            styled: Styled::default(),
-            width: None,
-            data_width: None,
-            folder: None,
-        };
+        let style = OutputStyle::plain(format);
         Self {
             stdout_kind: StdoutKind::of_stdout(),
             ..Self::with(style, io::stdout(), io::stderr())
@@ -216,7 +100,7 @@ impl Output {
             reported: BTreeSet::new(),
             pending: Pending::default(),
             message_bytes: 0,
-            warnings: Vec::new(),
+            shared: Vec::new(),
             has_title: false,
         }
     }
@@ -236,7 +120,7 @@ impl Output {
         Captured {
             stdout: stdout.text(),
             stderr: stderr.text(),
-            warnings: output.warnings,
+            shared: output.shared,
             has_title: output.has_title,
         }
     }
@@ -250,16 +134,7 @@ impl Output {
     /// Writes the captured messages of a part of the run to stderr, under a title, unless they are read below its data, which
     /// has one. Warnings and notes that were reported before, such as those about a registry of several parts, are left out.
     pub(crate) fn captured_messages(&mut self, title: &str, captured: &Captured) {
-        let mut text = String::with_capacity(captured.stderr.len());
-        let mut written = 0;
-        for (place, key) in &captured.warnings {
-            text.push_str(&captured.stderr[written..place.start]);
-            if self.reported.insert(key.clone()) {
-                text.push_str(&captured.stderr[place.clone()]);
-            }
-            written = place.end;
-        }
-        text.push_str(&captured.stderr[written..]);
+        let text = captured.new_messages(&mut self.reported);
         if !text.is_empty() {
             if !(captured.has_title && same_destination()) {
                 self.note(title);
@@ -425,7 +300,9 @@ impl Output {
     pub(crate) fn json(&mut self, document: &Value) {
         let document = match document {
             Value::Object(fields) if fields.contains_key("schema_version") => {
-                Cow::Owned(Value::Object(self.completed(fields)))
+                let pending = std::mem::take(&mut self.pending);
+                let warnings = show::diagnostics_json(&self.with_folder(&pending.warnings));
+                Cow::Owned(completed(fields, pending.notes, warnings))
             }
             _ => Cow::Borrowed(document),
         };
@@ -434,29 +311,6 @@ impl Output {
         } else {
             self.data(&format!("{document:#}\n"));
         }
-    }
-
-    /// A document with the fields that all documents have.
-    fn completed(&mut self, fields: &Map<String, Value>) -> Map<String, Value> {
-        let mut fields = fields.clone();
-        let Pending { notes, warnings } = std::mem::take(&mut self.pending);
-        if let Some(version) = fields.shift_remove("schema_version") {
-            fields.shift_insert(0, "schema_version".to_owned(), version);
-        }
-        if !fields.contains_key("status") {
-            fields.shift_insert(1, "status".to_owned(), "done".into());
-        }
-        let warnings = show::diagnostics_json(&self.with_folder(&warnings));
-        for (key, mut more) in [("notes", notes.into()), ("diagnostics", warnings)] {
-            let entries = fields
-                .entry(key)
-                .or_insert_with(|| Value::Array(Vec::new()));
-            if let (Value::Array(entries), Value::Array(more)) = (entries, &mut more) {
-                more.retain(|one| !entries.contains(one));
-                entries.append(more);
-            }
-        }
-        fields
     }
 
     /// Writes the warnings and notes that no document has taken.
@@ -504,7 +358,7 @@ impl Output {
     /// Writes messages to stderr, unless `--quiet` is set, that several parts of a run can have. Each is reported once.
     pub(crate) fn shared_notes(&mut self, lines: impl IntoIterator<Item = String>) {
         for line in lines {
-            self.mark_warning(line.clone(), |output| output.notes([line]));
+            self.write_shared(line.clone(), |output| output.notes([line]));
         }
     }
 
@@ -525,11 +379,12 @@ impl Output {
         let _ = self.stderr.write_all(lines.as_bytes());
     }
 
-    /// Writes a warning with `write`, and remembers where it is.
-    fn mark_warning(&mut self, key: String, write: impl FnOnce(&mut Self)) {
+    /// Writes a message with `write` that other parts of the run can have, and remembers where it is.
+    fn write_shared(&mut self, key: String, write: impl FnOnce(&mut Self)) {
         let start = self.message_bytes;
         write(self);
-        self.warnings.push((start..self.message_bytes, key));
+        let place = start..self.message_bytes;
+        self.shared.push(SharedMessage { place, key });
     }
 
     /// The findings with hints whose commands can be pasted where this run began.
@@ -576,7 +431,7 @@ impl Output {
                     }
                 };
                 match key {
-                    Some(key) => self.mark_warning(key, write),
+                    Some(key) => self.write_shared(key, write),
                     None => write(self),
                 }
             }
@@ -616,7 +471,7 @@ impl Output {
         if more > 0 {
             let what = show::counted(more, "more warning");
             let remark = format!("{what} about the registries omitted");
-            self.mark_warning(remark.clone(), |output| output.remarks([remark]));
+            self.write_shared(remark.clone(), |output| output.remarks([remark]));
         }
     }
 
@@ -635,33 +490,9 @@ impl Output {
     }
 }
 
-/// Whether stdout and stderr lead to the same terminal or file.
-fn same_destination() -> bool {
-    let [Ok(stdout), Ok(stderr)] = [
-        io::stdout().as_fd().try_clone_to_owned(),
-        io::stderr().as_fd().try_clone_to_owned(),
-    ] else {
-        return false;
-    };
-    let identity = |file: OwnedFd| {
-        let metadata = File::from(file).metadata().ok()?;
-        Some((metadata.dev(), metadata.ino()))
-    };
-    identity(stdout).is_some_and(|stdout| identity(stderr) == Some(stdout))
-}
-
 /// The text of a finding as a user sees it, which identifies it: the same text is not reported twice.
 fn key_of(finding: &Diagnostic) -> String {
     show::diagnostic(finding, false)
-}
-
-/// Whether a stream gets colors.
-pub(crate) fn color_choice(color: clap::ColorChoice, stream: &impl RawStream) -> ColorChoice {
-    match color {
-        clap::ColorChoice::Auto => AutoStream::choice(stream),
-        clap::ColorChoice::Always => ColorChoice::Always,
-        clap::ColorChoice::Never => ColorChoice::Never,
-    }
 }
 
 /// Whether writing failed because the reader closed the pipe, as `head` does.

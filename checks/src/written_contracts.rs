@@ -80,9 +80,11 @@ fn rules_of(contract: &Contract) -> Vec<&[Rule]> {
 fn quoted_expression(text: &str, span: Span) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_tagged = |at: usize| text[..at].trim_end().ends_with("!yaql");
-    let is_block = matches!(bytes.get(span.start), Some(b'|' | b'>'));
-    if is_block && !is_tagged(span.start) {
-        return Some(span.start);
+    // The header of a block scalar comes before its text.
+    let before = text[..span.start].trim_end();
+    let header = before.rsplit([' ', '\n', ':']).next().unwrap_or_default();
+    if header.starts_with(['|', '>']) && !is_tagged(before.len() - header.len()) {
+        return Some(before.len() - header.len());
     }
     (span.start..span.end).find(|at| {
         let quote = bytes[*at];

@@ -277,6 +277,55 @@ fn a_function_that_contracts_do_not_have() {
     assert_eq!(with("[$.string()]"), []);
 }
 
+/// Murano's engine reads these otherwise than they look.
+#[test]
+fn a_contract_that_the_engine_reads_otherwise() {
+    let with =
+        |contract: &str| in_class(&format!("Properties:\n  size:\n    Contract: {contract}\n"));
+    for contract in [
+        "\"$.int()\"",
+        "'$.class(db:Table)'",
+        "|\n      $.int()",
+        ">-\n      $.int()",
+        "[$.int(), '$']",
+        "[\"$.int()\"]",
+        "{'$.string()': $}",
+        "$.class(acme.db.Table)",
+        "[$.class(acme.db.Table).notNull()]",
+        "$.template(db:Table, acme.db.Table)",
+        "$.template(db:Table).owned()",
+        "$.template(db:Table).notNull().notOwned()",
+    ] {
+        assert_eq!(with(contract), [(Code::Contract, WARNING, 8)], "{contract}");
+    }
+    for contract in [
+        "$.class('acme.db.Table')",
+        "$.class(db:Table, null, '1.0')",
+        "$.class(db:Table).owned()",
+        "$.template(db:Table, excludeProperties => ['a.b'])",
+        "!yaql \"$.int()\"",
+        "$.string().check(matches($, '^a$'))",
+        "'server'",
+    ] {
+        assert_eq!(with(contract), [], "{contract}");
+    }
+}
+
+#[test]
+fn a_property_of_two_unrelated_parents() {
+    let with = |own: &str, of_q: &str| {
+        in_class(&format!(
+            "Extends: [P, Q]\n{own}---\nName: P\nExtends: R\nProperties: {{v: {{Contract: $}}}}\n---\n\
+             Name: Q\n{of_q}---\nName: R\nProperties: {{v: {{Contract: $}}}}\n"
+        ))
+    };
+    let declared = "Properties: {v: {Contract: $}}\n";
+    assert_eq!(with("", declared), [(Code::Extends, WARNING, 5)]);
+    assert_eq!(with(declared, declared), []);
+    assert_eq!(with("", "Extends: R\n"), []);
+    assert_eq!(with("", ""), []);
+}
+
 #[test]
 fn a_default_that_the_contract_rejects() {
     let with = |contract: &str, default: &str| {

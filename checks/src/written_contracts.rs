@@ -12,18 +12,17 @@ pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
     let span = location.span();
     let text = location.source().text();
     let written = &text[span.start..span.end];
-    if has_rules(&property.contract.value) {
-        if let Some(at) = quoted_expression(text, span) {
-            let name = Escaped::shortened(&property.name.value);
-            let message = format!(
-                "the contract of `{name}` is quoted, so the engine accepts only its text as a value"
-            );
-            let finding = Diagnostic::warning(Code::Contract, message);
-            let finding = finding.at(place(location, at, at + 1));
-            findings.push(
-                finding.hint("write the expression as plain text, without quotes, `|` and `>`"),
-            );
-        }
+    if has_rules(&property.contract.value)
+        && let Some(at) = quoted_expression(text, span)
+    {
+        let name = Escaped::shortened(&property.name.value);
+        let message = format!(
+            "the contract of `{name}` is quoted, so the engine accepts only its text as a value"
+        );
+        let finding = Diagnostic::warning(Code::Contract, message);
+        let finding = finding.at(place(location, at, at + 1));
+        findings
+            .push(finding.hint("write the expression as plain text, without quotes, `|` and `>`"));
     }
     for (at, name) in dotted_names(written) {
         let start = span.start + at;

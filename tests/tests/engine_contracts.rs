@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_model_of};
+use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Limits, ObjectModel, Package, PackageManifest, ReadOptions, RegistryName, Version,
 };
@@ -70,7 +71,7 @@ fn verdicts(classes: &[(&str, &str)], properties: &str) -> (bool, bool) {
         releases: BTreeMap::from([(release.clone(), bound)]),
     };
     let report = check_model_of(&model, &packages, |_| Some(release.clone()));
-    let has_errors = report.findings.iter().any(|finding| finding.is_error());
+    let has_errors = report.findings.iter().any(Diagnostic::is_error);
     (matches!(answer, Answer::Solved(_)), !has_errors)
 }
 

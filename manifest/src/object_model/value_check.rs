@@ -322,10 +322,9 @@ impl<'a> Visit<'_, 'a> {
         path: &str,
     ) -> Option<ValueProblem> {
         match (rule, &value.made) {
-            (Rule::Unchecked(_), _) | (_, Made::Unknown) => None,
             (Rule::NotNull, Made::Null) if value.location.is_none() => Some(ValueProblem::Absent),
             (Rule::NotNull, Made::Null) => Some(ValueProblem::Null),
-            (Rule::NotNull, _) => None,
+            (Rule::NotNull | Rule::Unchecked(_), _) | (_, Made::Unknown) => None,
             (Rule::Equal(expected), made) => {
                 (!made.may_equal(expected)).then(|| ValueProblem::NotEqual(expected.clone()))
             }

@@ -432,18 +432,15 @@ impl<'a> ModelCheck<'a> {
             };
             violation.allowed_lookups = lookups;
             violation.holder_lookups.extend(&start.lookups);
-            match allowed {
-                Some(allowed) => {
-                    let found = self.violation_of(constraint, start.clone(), &allowed);
-                    let Some((lookups, ..)) = found else {
-                        continue;
-                    };
-                    violation.holder_lookups.extend(lookups);
-                }
-                None => {
-                    let (class, spec) = (constraint.class.clone(), constraint.spec.clone());
-                    violation.violation.problem = ContractProblem::UnknownClass(class, spec);
-                }
+            if let Some(allowed) = allowed {
+                let found = self.violation_of(constraint, start.clone(), &allowed);
+                let Some((lookups, ..)) = found else {
+                    continue;
+                };
+                violation.holder_lookups.extend(lookups);
+            } else {
+                let (class, spec) = (constraint.class.clone(), constraint.spec.clone());
+                violation.violation.problem = ContractProblem::UnknownClass(class, spec);
             }
             let sources = self.exclusions[around.0].sources.iter().cloned();
             violation.exclusion_sources.extend(sources);

@@ -236,15 +236,12 @@ impl<'a> Check<'a> {
             let held = self.model.objects[*object].held.as_ref();
             held.map(|(holder, _)| *holder)
         };
-        match holder.described {
-            Some(values) => {
-                let mut around = std::iter::successors(Some(object), held_by);
-                around.any(|object| are_written_in(values, object))
-            }
-            None => {
-                let mut around = std::iter::successors(held_by(&object), held_by);
-                around.any(|other| other == holder.object)
-            }
+        if let Some(values) = holder.described {
+            let mut around = std::iter::successors(Some(object), held_by);
+            around.any(|object| are_written_in(values, object))
+        } else {
+            let mut around = std::iter::successors(held_by(&object), held_by);
+            around.any(|other| other == holder.object)
         }
     }
 

@@ -150,26 +150,6 @@ impl<'solution> Classes<'solution> {
         family
     }
 
-    /// The classes on the way from a class to one of its `family`: each was found as a parent of the one before. The last
-    /// one is the class itself.
-    pub fn path<'family>(&self, family: &'family [Class], class: &Class) -> Vec<&'family Class> {
-        let mut path = Vec::new();
-        let mut at = family.iter().find(|member| *member == class);
-        while let Some(class) = at {
-            path.push(class);
-            let is_parent_of = |member: &&Class| {
-                let mut parents = self.parents(member).into_iter();
-                parents
-                    .any(|(name, provider)| name == class.0 && provider.as_ref() == Some(&class.1))
-            };
-            // The first class is nobody's parent in the order of the family.
-            let earlier = family.iter().take_while(|member| *member != class);
-            at = earlier.into_iter().find(is_parent_of);
-        }
-        path.reverse();
-        path
-    }
-
     /// Whether the classes of a release are known.
     pub fn are_known(&self, release: &Release) -> bool {
         self.reached[release].classes.is_some()

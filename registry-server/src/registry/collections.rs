@@ -11,6 +11,7 @@ use super::contents::ReleaseContents;
 use super::publish::Published;
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
+use crate::database::{DatabaseError, Transaction};
 use crate::problem::Problem;
 use crate::store::collections::{self, CollectionContent, CollectionRow, ListedCollection};
 use crate::store::{changes, packages};
@@ -39,6 +40,36 @@ impl CollectionView {
     }
 }
 
+/// A part of the list of collections.
+#[derive(Debug)]
+pub(crate) struct CollectionPage {
+    pub(crate) collections: Vec<(PackageName, CollectionView)>,
+    /// The number of collections on all pages.
+    pub(crate) count: usize,
+    pub(crate) is_last: bool,
+}
+
+/// A collection with all its releases, if it has any.
+fn view(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+) -> Result<Option<CollectionView>, DatabaseError> {
+    let versions = collections::all(transaction, name)?;
+    let package = packages::get(transaction, name)?;
+    let Some(package) = package.filter(|_| !versions.is_empty()) else {
+        return Ok(None);
+    };
+    let changed = changes::last_of(transaction, name)?.map(|(at, serial)| {
+        let fraction = i64::try_from(serial % 1_000_000).unwrap_or_default();
+        (at + SignedDuration::from_micros(fraction)).to_string()
+    });
+    Ok(Some(CollectionView {
+        description: package.description,
+        updated: changed.unwrap_or(package.updated),
+        versions,
+    }))
+}
+
 impl RegistryBackend {
     /// Publishes the Ansible collection of an artifact: everything is stored, or nothing.
     ///
@@ -60,22 +91,38 @@ impl RegistryBackend {
 
     /// A collection with all its releases.
     pub(crate) fn collection(&self, name: &PackageName) -> Result<CollectionView, Problem> {
-        self.database.read(|transaction| {
-            let versions = collections::all(transaction, name)?;
-            let package = packages::get(transaction, name)?;
-            let Some(package) = package.filter(|_| !versions.is_empty()) else {
-                return Err(no_such_package(name));
-            };
-            let changed = changes::last_of(transaction, name)?.map(|(at, serial)| {
-                let fraction = i64::try_from(serial % 1_000_000).unwrap_or_default();
-                (at + SignedDuration::from_micros(fraction)).to_string()
-            });
-            Ok(CollectionView {
-                description: package.description,
-                updated: changed.unwrap_or(package.updated),
-                versions,
+        let found = self.database.read(|transaction| view(transaction, name))?;
+        found.ok_or_else(|| no_such_package(name))
+    }
+
+    /// The collections of a page, sorted by name, and the number of all that are wanted.
+    ///
+    /// The page begins behind the first `skipped` of the names that come after `marker`.
+    pub(crate) fn collections(
+        &self,
+        is_wanted: impl Fn(&PackageName) -> bool,
+        marker: Option<&PackageName>,
+        (skipped, limit): (usize, usize),
+    ) -> Result<CollectionPage, Problem> {
+        let page = self.database.read(|transaction| {
+            let mut names = collections::names(transaction)?;
+            names.retain(|name| is_wanted(name));
+            let count = names.len();
+            names.retain(|name| marker.is_none_or(|marker| name > marker));
+            let mut rest = names.into_iter().skip(skipped);
+            let mut views = Vec::new();
+            for name in rest.by_ref().take(limit) {
+                if let Some(view) = view(transaction, &name)? {
+                    views.push((name, view));
+                }
+            }
+            Ok::<_, DatabaseError>(CollectionPage {
+                collections: views,
+                count,
+                is_last: rest.next().is_none(),
             })
-        })
+        })?;
+        Ok(page)
     }
 
     /// A release of a collection.

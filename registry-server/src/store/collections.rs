@@ -211,6 +211,17 @@ pub(crate) fn remove(
     Ok(())
 }
 
+/// The names of all collections, sorted.
+pub(crate) fn names(transaction: &mut dyn Transaction) -> Result<Vec<PackageName>> {
+    let rows = transaction.query("SELECT DISTINCT package FROM collections", &[])?;
+    let names = rows
+        .iter()
+        .map(|row| PackageName::parse(row.text(0)?).map_err(DatabaseError::failed));
+    let mut names = names.collect::<Result<Vec<_>>>()?;
+    names.sort();
+    Ok(names)
+}
+
 /// All releases of a collection, the newest first.
 pub(crate) fn all(
     transaction: &mut dyn Transaction,

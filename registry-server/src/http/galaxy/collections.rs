@@ -7,7 +7,7 @@ use pkgres_formats::ansible::Collections;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::links::{Links, halves, with_links};
 use crate::http::artifacts;
@@ -18,7 +18,7 @@ use crate::problem::{Problem, ProblemCode};
 use crate::registry::CollectionView;
 use crate::store::collections::ListedCollection;
 
-/// The default and the greatest number of versions in a response.
+/// The default and the greatest number of entries in a page.
 const LIMIT: (u64, u64) = (10, 1000);
 
 /// The name of the collection in a path. For clients, a name that no collection can have is one that is not there.
@@ -52,42 +52,88 @@ fn highest(collection: &CollectionView) -> Option<&ListedCollection> {
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let full = name(request)?;
     let collection = service.registry.collection(&full)?;
-    let links = Links::of(request);
-    let (namespace, name) = halves(&full);
-    let highest = highest(&collection).map(|listed| {
+    let shown = shown(&Links::of(request), &full, &collection);
+    Ok(with_links(Response::json(&shown)))
+}
+
+/// The document of a collection.
+fn shown(links: &Links, full: &PackageName, collection: &CollectionView) -> Value {
+    let (namespace, name) = halves(full);
+    let highest = highest(collection).map(|listed| {
         json!({
-            "href": links.version(&full, &listed.version),
+            "href": links.version(full, &listed.version),
             "version": listed.version,
         })
     });
-    Ok(with_links(Response::json(&json!({
-        "href": links.collection(&full),
+    json!({
+        "href": links.collection(full),
         "namespace": namespace,
         "name": name,
         "description": collection.description,
         "deprecated": false,
-        "versions_url": links.versions(&full),
+        "versions_url": links.versions(full),
         "highest_version": highest,
         "created_at": collection.created(),
         "updated_at": collection.updated,
-    }))))
+    })
+}
+
+/// Lists the collections by name: all, or those with a namespace or a name.
+///
+/// Like the list of versions, it is stable between pages.
+pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let page = Page::of(request)?;
+    let marker = request.query.get("marker").map(PackageName::parse);
+    let marker = marker
+        .transpose()
+        .map_err(|error| Problem::new(ProblemCode::QueryInvalid, error.to_string()))?;
+    let [namespace, name] = ["namespace", "name"].map(|key| request.query.get(key));
+    let is_wanted = |full: &PackageName| {
+        let (own_namespace, own_name) = halves(full);
+        namespace.is_none_or(|wanted| wanted == own_namespace)
+            && name.is_none_or(|wanted| wanted == own_name)
+    };
+    let skipped = page.skipped(marker.is_some());
+    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let found = service
+        .registry
+        .collections(is_wanted, marker.as_ref(), (skipped, limit))?;
+    let links = Links::of(request);
+    let filters = [("namespace", namespace), ("name", name)];
+    let filters: String = filters
+        .iter()
+        .filter_map(|(key, value)| {
+            let value = value.filter(|value| value.bytes().all(is_plain))?;
+            Some(format!("{key}={value}&"))
+        })
+        .collect();
+    let collections = found.collections.iter();
+    let data = collections.map(|(name, view)| shown(&links, name, view));
+    let data: Vec<Value> = data.collect();
+    let last = found.collections.last().filter(|_| !found.is_last);
+    Ok(page.response(
+        &format!("{}?{filters}", links.collections()),
+        found.count as u64,
+        last.map(|(name, _)| name.to_string()),
+        &data,
+    ))
+}
+
+/// Whether a byte can be in the name of a collection, and so needs no escape in a query.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Lists the versions of a collection. Yanked ones are left out: clients would choose them.
-///
-/// The link to the next page says behind which version that begins, so that a version that is yanked or published in the
-/// meantime moves no other one out of it or into it again.
 pub(super) fn versions(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = name(request)?;
-    let limit = request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?;
-    let offset = request.query.number("offset", 0, 0..=u64::MAX >> 1)?;
+    let page = Page::of(request)?;
     let marker = request.query.get("marker").map(Version::parse).transpose();
     let marker =
         marker.map_err(|error| Problem::new(ProblemCode::QueryInvalid, error.to_string()))?;
     let collection = service.registry.collection(&name)?;
     let links = Links::of(request);
     let count = collection.offered().count() as u64;
-    let skipped = if marker.is_some() { 0 } else { offset };
     let is_behind = |listed: &&ListedCollection| {
         marker
             .as_ref()
@@ -96,11 +142,11 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
     let mut listed = collection
         .offered()
         .filter(is_behind)
-        .skip(usize::try_from(skipped).unwrap_or(usize::MAX))
+        .skip(page.skipped(marker.is_some()))
         .peekable();
     let mut versions = Vec::new();
     let mut last = None;
-    while let Some(listed) = listed.next_if(|_| (versions.len() as u64) < limit) {
+    while let Some(listed) = listed.next_if(|_| (versions.len() as u64) < page.limit) {
         versions.push(json!({
             "version": listed.version,
             "href": links.version(&name, &listed.version),
@@ -111,29 +157,60 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
         last = Some(&listed.version);
     }
     let last = last.filter(|_| listed.peek().is_some());
-    let base = links.versions(&name);
-    let link = |offset: u64| format!("{base}?limit={limit}&offset={offset}");
-    let next = last.map(|last| {
-        // In a query, a plus sign is a blank.
-        let marker = last.to_string().replace('+', "%2B");
-        format!("{}&marker={marker}", link(offset.saturating_add(limit)))
-    });
-    // Behind the last page, that is the previous one.
-    let previous = (offset > 0).then(|| {
-        offset
-            .min(count.div_ceil(limit) * limit)
-            .saturating_sub(limit)
-    });
-    Ok(with_links(Response::json(&json!({
-        "meta": { "count": count },
-        "links": {
-            "first": link(0),
-            "previous": previous.map(link),
-            "next": next,
-            "last": link(count.saturating_sub(1) / limit * limit),
-        },
-        "data": versions,
-    }))))
+    let base = format!("{}?", links.versions(&name));
+    Ok(page.response(&base, count, last.map(Version::to_string), &versions))
+}
+
+/// A page of a list.
+///
+/// The link to the next page says behind which entry that begins, so that an entry that is removed or added in the
+/// meantime moves no other one out of it or into it again.
+struct Page {
+    limit: u64,
+    offset: u64,
+}
+
+impl Page {
+    fn of(request: &Request) -> Result<Self, Problem> {
+        Ok(Self {
+            limit: request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?,
+            offset: request.query.number("offset", 0, 0..=u64::MAX >> 1)?,
+        })
+    }
+
+    /// How many entries are before the page, if it does not begin behind a marker.
+    fn skipped(&self, has_marker: bool) -> usize {
+        let skipped = if has_marker { 0 } else { self.offset };
+        usize::try_from(skipped).unwrap_or(usize::MAX)
+    }
+
+    /// The response with entries. `base` is the address of the list up to the parameters of pages, `last` the last
+    /// entry unless it ends the list.
+    fn response(&self, base: &str, count: u64, last: Option<String>, data: &[Value]) -> Response {
+        let Self { limit, offset } = *self;
+        let link = |offset: u64| format!("{base}limit={limit}&offset={offset}");
+        let next = last.map(|last| {
+            // In a query, a plus sign is a blank.
+            let marker = last.replace('+', "%2B");
+            format!("{}&marker={marker}", link(offset.saturating_add(limit)))
+        });
+        // Behind the last page, that is the previous one.
+        let previous = (offset > 0).then(|| {
+            offset
+                .min(count.div_ceil(limit) * limit)
+                .saturating_sub(limit)
+        });
+        with_links(Response::json(&json!({
+            "meta": { "count": count },
+            "links": {
+                "first": link(0),
+                "previous": previous.map(link),
+                "next": next,
+                "last": link(count.saturating_sub(1) / limit * limit),
+            },
+            "data": data,
+        })))
+    }
 }
 
 /// Shows a version of a collection, also if it is yanked.

@@ -33,6 +33,11 @@ impl Links {
         format!("{}/api/v3/{path}", self.prefix)
     }
 
+    /// All collections.
+    pub(super) fn collections(&self) -> String {
+        self.below("collections/")
+    }
+
     /// A collection.
     pub(super) fn collection(&self, name: &PackageName) -> String {
         let (namespace, name) = halves(name);

@@ -34,6 +34,17 @@ pub(crate) const SURFACE: Surface = Surface {
             }],
         },
         Route {
+            path: "api/v3/collections/",
+            handlers: &[Handler {
+                summary: "The collections, sorted by name; `namespace` and `name` select some",
+                query: &["limit", "offset", "marker", "namespace", "name"],
+                has_open_query: true,
+                run: collections::list,
+                answers: &[(200, AnswerBody::Json("GalaxyCollectionList"))],
+                ..GET
+            }],
+        },
+        Route {
             path: "api/v3/collections/{namespace}/{name}/",
             handlers: &[Handler {
                 summary: "A collection",

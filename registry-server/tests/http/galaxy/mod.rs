@@ -191,6 +191,59 @@ fn versions_come_in_pages_in_their_order() {
 }
 
 #[test]
+fn collections_are_listed_in_pages() {
+    let served = Served::new();
+    let empty = served.get("/api/v3/collections/").json();
+    assert_eq!(empty["meta"]["count"], 0);
+    assert_eq!(empty["data"], json!([]));
+    for (name, version) in [
+        ("acme.web", "1.0.0"),
+        ("acme.net", "1.0.0"),
+        ("acme.net", "1.1.0"),
+        ("other.web", "2.0.0-rc.1"),
+        ("acme_2.web", "1.0.0"),
+    ] {
+        publish(&served, name, version, &[]);
+    }
+    let zip = archive("acme.classes", "1.0.0", &[]);
+    assert_eq!(served.publish("acme.classes", "1.0.0", &zip).status, 201);
+    let names = |query: &str| {
+        let mut path = format!("/api/v3/collections/?{query}");
+        let mut names = Vec::new();
+        loop {
+            let list = served.get(&path).json();
+            for one in list["data"].as_array().expect("a list") {
+                // An entry is the document of the collection.
+                let href = one["href"].as_str().expect("a path");
+                assert_eq!(served.get(href).json(), *one);
+                let [namespace, name] = ["namespace", "name"].map(|key| one[key].as_str());
+                names.push([namespace, name].map(Option::unwrap_or_default).join("."));
+            }
+            match list["links"]["next"].as_str() {
+                Some(next) => path = next.to_owned(),
+                None => return (names, list["meta"]["count"].clone()),
+            }
+        }
+    };
+    let all = ["acme.net", "acme.web", "acme_2.web", "other.web"].map(str::to_owned);
+    for limit in 1..6 {
+        assert_eq!(names(&format!("limit={limit}")), (all.to_vec(), json!(4)));
+    }
+    let (found, count) = names("namespace=acme&limit=1");
+    assert_eq!((&found[..], count), (&all[..2], json!(2)));
+    assert_eq!(names("namespace=acme&name=web").0, ["acme.web"]);
+    assert_eq!(names("name=web&limit=2").1, 3);
+    assert_eq!(names("namespace=a%26b"), (vec![], json!(0)));
+    // A collection that appears between two pages moves no other one.
+    let first = served.get("/api/v3/collections/?limit=2").json();
+    publish(&served, "acme.base", "1.0.0", &[]);
+    let next = first["links"]["next"].as_str().expect("a path");
+    assert_eq!(served.get(next).json()["data"][0]["namespace"], "acme_2");
+    let answer = served.get("/api/v3/collections/?marker=a%20b");
+    assert_eq!(answer.code(), "pkgres.query_invalid");
+}
+
+#[test]
 fn what_is_not_there_is_not_found() {
     let served = Served::new();
     publish(&served, "acme.web", "1.0.0", &[]);
@@ -313,6 +366,7 @@ fn a_private_registry_shows_collections_to_readers() {
     );
     let password = BASE64_STANDARD.encode(format!("anyone:{}", served.token));
     for path in [
+        "/api/v3/collections/",
         "/api/v3/collections/acme/web/",
         "/api/v3/collections/acme/web/versions/",
         "/api/v3/collections/acme/web/versions/1.0.0/",

@@ -5,13 +5,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
+use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Spec, Version};
-use pkgres_settings::{DECLARED, Declared, Kind, SettingValue};
+use pkgres_settings::{
+    DECLARED, Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingValue, SettingsFile,
+};
 
 use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar};
 use crate::context::Context;
-use crate::environment::variable;
+use crate::environment::{settings_file, variable};
 use crate::failure::{Failure, Result};
 use crate::help::whole_grammar;
 use crate::invocation::Invocation;
@@ -117,7 +120,13 @@ impl CommandLine {
         } = &self.arguments.global;
         let (path, deepest) = deepest(&self.matches);
         let command = path.last().map_or("", String::as_str);
-        let invocation = Invocation::new(&self.words, command, deepest, directory.as_deref());
+        let invocation = Invocation::new(
+            &self.words,
+            command,
+            deepest,
+            directory.as_deref(),
+            config.as_deref(),
+        );
         let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
         let is_written = path == ["config", "set"] || path == ["config", "unset"];
         let explicit = explicit_settings(deepest);
@@ -182,11 +191,29 @@ fn last_value(option: &str, words: impl Iterator<Item = OsString>) -> Option<OsS
 
 /// When to color help and usage errors, which are printed before the settings are read.
 fn color_of(words: &[OsString]) -> ColorChoice {
-    let choice = last_value("--color", words.iter().cloned()).or_else(|| variable("PKGRES_COLOR"));
+    let choice = last_value("--color", words.iter().cloned())
+        .or_else(|| variable("PKGRES_COLOR"))
+        .or_else(|| color_in_settings(words));
     match choice.as_ref().and_then(|choice| choice.to_str()) {
         Some("never") => ColorChoice::Never,
         Some("always") => ColorChoice::Always,
         _ => ColorChoice::Auto,
+    }
+}
+
+/// The color in the settings file of the user. If the file cannot be read, the run does not report that: it ends with an
+/// error of its own.
+fn color_in_settings(words: &[OsString]) -> Option<OsString> {
+    let value = |option| last_value(option, words.iter().cloned());
+    let named = value("--config").or_else(|| variable("PKGRES_CONFIG"));
+    let path = named.map(PathBuf::from).or_else(settings_file)?;
+    let folder = value("--directory").or_else(|| value("-C"));
+    let path = PathBuf::from(folder.unwrap_or_default()).join(path);
+    let bytes = read_file(&path, MAX_SETTINGS_BYTES, Follow::Links).ok()?;
+    let file = SettingsFile::parse(&path, &bytes, Files::User).ok()?;
+    match file.value("color")? {
+        SettingValue::Text(choice) => Some(choice.into()),
+        _ => None,
     }
 }
 

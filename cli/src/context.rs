@@ -64,7 +64,7 @@ impl Context {
     ) -> Result<Self> {
         let args = command.shared_args();
         let read_options = match args.core {
-            Some(args) => ReadOptions::with_core(core_library(args)?),
+            Some(args) => ReadOptions::with_core(core_library(args, &settings)?),
             None => ReadOptions::default(),
         };
         let solve_options = match args.policy {
@@ -94,7 +94,7 @@ impl Context {
         let invocation = invocation.about(&members);
         let values = Values {
             members,
-            registries: RegistryOptions::new(args.registry, args.network, &settings)?,
+            registries: RegistryOptions::new(args.registry, args.network, &settings, &invocation)?,
             workspace,
             settings,
             read_options,
@@ -162,11 +162,14 @@ pub(crate) fn format_of(id: &str) -> Result<&'static dyn Format> {
 }
 
 /// The core library that the arguments name.
-fn core_library(args: &CoreArgs) -> Result<Option<PackageName>> {
+fn core_library(args: &CoreArgs, settings: &Settings) -> Result<Option<PackageName>> {
     if args.no_core_library {
         return Ok(None);
     }
     PackageName::parse(&args.core_library)
         .map(Some)
-        .map_err(|error| Failure::usage(format!("--core-library: {error}")))
+        .map_err(|error| {
+            let from = settings.from("core-library");
+            Failure::usage(format!("--core-library: {error}{from}"))
+        })
 }

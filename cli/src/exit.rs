@@ -289,7 +289,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[(Failed, "no registry has the package or the version")],
     ),
     ("login", &[Done, Usage, Registry], &[]),
-    ("logout", LOCAL_ONLY, &[]),
+    ("logout", &[Done, Usage, Registry], &[]),
     ("whoami", &[Done, Usage, Registry], &[]),
     ("owner list", &[Done, Failed, Usage, Registry], &[UNKNOWN]),
     ("owner add", &[Done, Failed, Usage, Registry], &[UNKNOWN]),

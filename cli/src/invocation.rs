@@ -43,6 +43,8 @@ pub(crate) struct Invocation {
     command: String,
     /// The value of `--directory`.
     directory: Option<PathBuf>,
+    /// The value of `--config`.
+    config: Option<PathBuf>,
     /// The manifests or folders that were named.
     projects: Vec<PathBuf>,
     /// The packages of a command that takes all packages if none is named, as they were typed.
@@ -65,6 +67,7 @@ impl Invocation {
         command: &str,
         matches: &ArgMatches,
         directory: Option<&Path>,
+        config: Option<&Path>,
     ) -> Self {
         let projects = match command {
             // Its lockfile is in the folder of the project.
@@ -80,6 +83,7 @@ impl Invocation {
             words: words.to_vec(),
             command: command.to_owned(),
             directory: directory.map(Path::to_owned),
+            config: config.map(Path::to_owned),
             projects,
             packages: packages_as_typed(matches),
             flags: FLAGS
@@ -205,6 +209,26 @@ impl Invocation {
         self.compose(words, &[], &[])
     }
 
+    /// A command that runs in the folder of the project, if this run names one.
+    pub(crate) fn command_in_project(&self, words: &str) -> String {
+        let [project] = self.projects.as_slice() else {
+            return self.command_for_none(words);
+        };
+        let folder = match folder_of(project) {
+            here if here == Path::new(".") => self.directory.clone(),
+            folder => Some(self.where_the_run_began(&folder)),
+        };
+        // `--config` is relative to the folder of `-C`.
+        let config = self.config.as_deref();
+        Self {
+            directory: folder,
+            config: config
+                .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
+            ..self.clone()
+        }
+        .compose(words, &[], &[])
+    }
+
     /// The command of this run about another project, unless it has other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
         (!self.has_arguments()).then(|| self.command_for(&self.same_words(), project))
@@ -250,6 +274,10 @@ impl Invocation {
         if let Some(directory) = &self.directory {
             push("-C");
             push(&quoted(directory));
+        }
+        if let Some(config) = &self.config {
+            push("--config");
+            push(&quoted(config));
         }
         push(command);
         let manifest = argument_of(command, "manifest");
@@ -346,12 +374,16 @@ fn without_credentials(value: &Path) -> Cow<'_, Path> {
 /// A path, quoted for a shell.
 pub(crate) fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let text = if text.starts_with('-') {
+    if text.starts_with('-') {
         // It would be parsed as an option.
-        Cow::Owned(format!("./{text}"))
+        quoted_word(&format!("./{text}"))
     } else {
-        text
-    };
+        quoted_word(&text)
+    }
+}
+
+/// A word of a command line, which can be an option, quoted for a shell.
+pub(crate) fn quoted_word(text: &str) -> String {
     let is_plain = |character: char| {
         character.is_alphanumeric()
             || "_./@%+:,=-\\".contains(character) && is_plain_here(character)
@@ -359,7 +391,7 @@ pub(crate) fn quoted(path: &Path) -> String {
     // Some shells expand a word that begins with `=` to the path of a command.
     let is_word = !text.is_empty() && !text.starts_with('=') && text.chars().all(is_plain);
     let text = if is_word {
-        text
+        Cow::Borrowed(text)
     } else {
         Cow::Owned(format!("'{}'", text.replace('\'', "'\\''")))
     };
@@ -384,6 +416,7 @@ mod tests {
             words: Vec::new(),
             command: "tree".to_owned(),
             directory: directory.map(PathBuf::from),
+            config: None,
             projects: projects.iter().map(PathBuf::from).collect(),
             packages: Vec::new(),
             flags: flags.to_vec(),
@@ -402,7 +435,7 @@ mod tests {
                 .try_get_matches_from(words)
                 .expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
-            Invocation::new(&[], name, matches, None).command(command)
+            Invocation::new(&[], name, matches, None, None).command(command)
         };
         assert_eq!(suggested(&["app"], "lock"), "pkgres lock app");
         let words = ["--registry", "dir:a", "--registry", "b=dir:b c"];
@@ -429,7 +462,7 @@ mod tests {
         let matches = grammar.try_get_matches_from(words);
         let matches = matches.expect("valid arguments");
         let (name, matches) = matches.subcommand().expect("a command");
-        let invocation = Invocation::new(&[], name, matches, None);
+        let invocation = Invocation::new(&[], name, matches, None, None);
         assert_eq!(
             invocation.command_for("plan", Path::new("app")),
             "pkgres plan app --target ssh://root@web1"
@@ -459,7 +492,7 @@ mod tests {
         for core in ["--no-core-library", "--core-library=a.Core"] {
             let matches = parse(&[&arguments[..], &[core]].concat()).expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
-            let invocation = Invocation::new(&[], name, matches, None);
+            let invocation = Invocation::new(&[], name, matches, None, None);
             // One of the options for the core library, one of those for classes, and no machines.
             assert_eq!(invocation.options.len(), OPTIONS.len() - 4);
             for hint in [
@@ -514,6 +547,24 @@ mod tests {
         check(&workspace, "graph", "pkgres graph");
         let command = workspace.command_for("update", Path::new("apps/one"));
         assert_eq!(command, "pkgres update --manifest-path apps/one");
+    }
+
+    #[test]
+    fn a_suggested_command_reads_the_same_settings() {
+        let one = Invocation {
+            config: Some("/etc/my settings.toml".into()),
+            ..invocation(Some("shop"), &["app"], &[])
+        };
+        assert_eq!(
+            one.command("lock"),
+            "pkgres -C shop --config '/etc/my settings.toml' lock app"
+        );
+        assert_eq!(
+            one.command_in_project("config set --project offline true"),
+            "pkgres -C shop/app --config '/etc/my settings.toml' config set --project offline true"
+        );
+        let two = invocation(None, &["one", "two"], &[]);
+        assert_eq!(two.command_in_project("config list"), "pkgres config list");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Ctrl-C and other signals that end the program while it runs commands on a machine: the commands end before the
-//! program.
+//! Ctrl-C and other signals that end the program while it runs commands on a machine, or asks for a token: the commands end
+//! before the program, and the terminal shows again what is typed.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 /// Calls a function at each Ctrl-C, and at each signal that asks the program to end or says that its terminal is gone.
 /// None of them ends the program any more.
-fn on_interrupt(interrupted: impl FnMut() + Send + 'static) {
+pub(crate) fn on_interrupt(interrupted: impl FnMut() + Send + 'static) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

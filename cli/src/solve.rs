@@ -199,9 +199,15 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
     for (is_set, mode) in [(write.locked, "locked"), (write.frozen, "frozen")] {
         if is_set {
             let from = context.settings.from(mode);
-            return Err(Failure::usage(format!(
-                "`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}"
-            )));
+            let message =
+                format!("`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}");
+            let hint = if from.is_empty() {
+                format!("omit `--{mode}`")
+            } else {
+                let variable = format!("PKGRES_{}=false", mode.to_uppercase());
+                format!("run it with {variable} in front of `pkgres`")
+            };
+            return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
         }
     }
     Ok(())

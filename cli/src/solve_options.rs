@@ -13,12 +13,9 @@ use crate::settings::Settings;
 /// The options of the solver. Errors name the settings that have wrong values.
 pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<SolveOptions> {
     let exclude_newer = match &args.exclude_newer {
-        Some(text) => Some(cutoff(text, Timestamp::now()).ok_or_else(|| {
-            Failure::usage(format!(
-                "--exclude-newer: `{}` is neither a date such as `2026-06-01` nor a duration such as `7 days`{}",
-                Escaped::shortened(text.trim()),
-                settings.from("exclude-newer")
-            ))
+        Some(text) => Some(cutoff_of(text).map_err(|error| {
+            let from = settings.from("exclude-newer");
+            Failure::usage(format!("--exclude-newer: {error}{from}"))
         })?),
         None => None,
     };
@@ -43,6 +40,19 @@ pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<So
         Solver::Pubgrub => Engine::Pubgrub,
     };
     Ok(options)
+}
+
+/// The time from which on releases are excluded; the error says what is expected.
+fn cutoff_of(text: &str) -> std::result::Result<Timestamp, String> {
+    cutoff(text, Timestamp::now()).ok_or_else(|| {
+        let text = Escaped::shortened(text.trim());
+        format!("`{text}` is neither a date such as `2026-06-01` nor a duration such as `7 days`")
+    })
+}
+
+/// Checks a text that sets the time from which on releases are excluded.
+pub(crate) fn check_cutoff(text: &str) -> std::result::Result<(), String> {
+    cutoff_of(text).map(drop)
 }
 
 /// The time from which on releases are excluded. A date includes the whole day, and a time what was published at that very

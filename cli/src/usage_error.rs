@@ -1,7 +1,6 @@
 //! Command lines that do not parse: adds what helps to the parser's message, and fits the message to the terminal.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -12,7 +11,7 @@ use crate::args::commands_with;
 use crate::early_output;
 use crate::failure::Failure;
 use crate::help::whole_grammar;
-use crate::invocation::quoted;
+use crate::invocation::quoted_word;
 use crate::show::counted;
 
 /// The most commands that a tip names.
@@ -103,7 +102,8 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
     (&["--json"], "'--format json' prints JSON"),
     (
         &["--token", "--password"],
-        "others can see what is on a command line: use '--token-file FILE', or pass the token on stdin",
+        "others can see what is on a command line: 'pkgres login' stores a token, and PKGRES_TOKEN_NAME is the one for the \
+         registry NAME",
     ),
     (
         &["--port", "--host", "--address"],
@@ -152,6 +152,10 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
         "'pkgres repair' finds changes that solve a conflict; other findings say how to fix them",
     ),
 ];
+
+/// The tip about a token on the command line of a command that reads one.
+const LOGIN_TIP: &str =
+    "others can see what is on a command line: use '--token-file FILE', or pass the token on stdin";
 
 /// What the standard library says about values, and what it means for people.
 const PLAIN: &[(&str, &str)] = &[
@@ -240,11 +244,14 @@ fn command_of(words: &[OsString]) -> Command {
     command
 }
 
-/// The command `plan` as it was typed, or without arguments if they are those of another command or need quotes.
+/// The command `plan` as it was typed, or without arguments if they are those of another command, need quotes, or can be
+/// followed by no option.
 fn plan_like(words: &[OsString]) -> String {
-    let typed = words.iter().skip(1).map(|word| quoted(Path::new(word)));
+    let typed = words.iter().skip(1);
+    let typed = typed.map(|word| quoted_word(&word.to_string_lossy()));
     let typed = typed.collect::<Vec<_>>().join(" ");
-    if command_of(words).get_name() == "plan" && !typed.contains('\'') {
+    let takes_option = !typed.contains('\'') && !words.iter().any(|word| word == "--");
+    if command_of(words).get_name() == "plan" && takes_option {
         format!("pkgres {typed}")
     } else {
         "pkgres plan".to_owned()
@@ -314,7 +321,31 @@ fn tip_about_option(option: &str, command: &Command) -> Option<String> {
         ));
     }
     if commands.is_empty() {
-        return tip_about(OPTIONS_ELSEWHERE, option);
+        let has = |name: &str| {
+            let mut arguments = command.get_arguments();
+            arguments.any(|argument| argument.get_long() == Some(name))
+        };
+        if has("token-file") && ["--token", "--password"].contains(&option) {
+            return Some(LOGIN_TIP.to_owned());
+        }
+        let tip = tip_about(OPTIONS_ELSEWHERE, option)?;
+        // The command may lack what replaces the option.
+        let replacement = tip.strip_prefix("'--").map(|rest| {
+            let end = rest.find([' ', '\'']).unwrap_or(rest.len());
+            &rest[..end]
+        });
+        return match replacement.filter(|name| !has(name)) {
+            Some(name) => owners_of(&format!("--{name}"), &commands_with(name)),
+            None => Some(tip),
+        };
+    }
+    owners_of(option, &commands)
+}
+
+/// A tip about an option that other commands have.
+fn owners_of(option: &str, commands: &[String]) -> Option<String> {
+    if commands.is_empty() {
+        return None;
     }
     let shown = commands.iter().take(MAX_NAMED_COMMANDS);
     let mut named: Vec<String> = shown.map(|name| format!("'pkgres {name}'")).collect();
@@ -395,7 +426,10 @@ mod tests {
         for (options, tip) in OPTIONS_ELSEWHERE {
             for option in *options {
                 let message = message(&format!("pkgres serve {option}"));
-                assert!(message.contains(tip), "{message}");
+                let is_elsewhere = [" has '--", " have '--"]
+                    .iter()
+                    .any(|has| message.contains(has));
+                assert!(message.contains(tip) || is_elsewhere, "{message}");
             }
         }
     }
@@ -462,6 +496,39 @@ mod tests {
         assert!(scopes.contains("can be publish, "), "{scopes}");
         let number = message("pkgres tree --depth x");
         assert!(number.contains(": an integer is expected"), "{number}");
+    }
+
+    #[test]
+    fn a_tip_names_no_option_that_the_command_lacks() {
+        for (line, tip) in [
+            ("pkgres login --token x", "'--token-file FILE'"),
+            ("pkgres publish --token x", "'pkgres login' stores a token"),
+            ("pkgres publish -n", "'--dry-run' shows"),
+            ("pkgres tree -n", "have '--dry-run'"),
+            ("pkgres login --path x", "have '--registry'"),
+        ] {
+            let message = message(line);
+            assert!(message.contains(tip), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_tip_repeats_the_options_of_plan() {
+        for (line, tip) in [
+            ("pkgres plan web", "'pkgres plan web --target local:'"),
+            ("pkgres plan -q", "'pkgres plan -q --target local:'"),
+            (
+                "pkgres plan --format json --model model.yaml web",
+                "'pkgres plan --format json --model model.yaml web --target local:'",
+            ),
+            ("pkgres plan -- web", "'pkgres plan --target local:'"),
+            ("pkgres apply web", "'pkgres plan --target local:'"),
+        ] {
+            let message = message(line);
+            assert!(message.contains(tip), "{message}");
+            let command = tip.trim_matches('\'').split(' ');
+            assert!(whole_grammar().try_get_matches_from(command).is_ok());
+        }
     }
 
     #[test]

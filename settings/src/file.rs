@@ -1,10 +1,11 @@
 //! The reader of settings files.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{did_you_mean, most_similar};
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 use crate::declared::{DECLARED, Files, Kind, declared};
@@ -34,6 +35,8 @@ pub struct SettingsFile {
     pub registries: Option<Registries>,
     /// All of its content.
     pub table: Table,
+    /// The text that was read, for the positions of errors.
+    text: String,
 }
 
 /// The part of a settings file that has a type of its own.
@@ -55,7 +58,7 @@ impl SettingsFile {
                 .hint("save the text as UTF-8"));
         }
         let syntax_error = |error: &toml::de::Error| {
-            let std::ops::Range { start, end } = error.span().unwrap_or_default();
+            let Range { start, end } = error.span().unwrap_or_default();
             let location = Location::new(&source, Span { start, end });
             let message = error.message().lines().next().unwrap_or_default();
             Diagnostic::error(Code::Usage, message).at(location)
@@ -63,7 +66,11 @@ impl SettingsFile {
         let table: Table = toml::from_str(&text).map_err(|error| syntax_error(&error))?;
         if let Some(WrongSetting { key, message, hint }) = check_table(&table, files) {
             let mut finding = Diagnostic::error(Code::Usage, message);
-            if let Some(span) = span_of(&text, &key) {
+            let path: Vec<&str> = match key.strip_prefix(WORKSPACE_PREFIX) {
+                Some(key) => vec!["workspace", key],
+                None => vec![&key],
+            };
+            if let Some(span) = span_of(&text, &path) {
                 finding = finding.at(Location::new(&source, span));
             }
             return Err(finding.maybe_hint(hint));
@@ -78,7 +85,20 @@ impl SettingsFile {
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             registries: typed.registries,
             table,
+            text: text.into_owned(),
         })
+    }
+
+    /// An error about the value of a key, which is below others.
+    pub fn error_at(&self, path: &[&str], message: impl Into<String>) -> Diagnostic {
+        let finding = Diagnostic::error(Code::Usage, message);
+        match span_of(&self.text, path) {
+            Some(span) => {
+                let source = SourceText::new(self.path.to_string_lossy(), self.text.clone());
+                finding.at(Location::new(&source, span))
+            }
+            None => finding,
+        }
     }
 
     /// The value of a setting, if the file sets it and it is not a table of its own.
@@ -96,37 +116,23 @@ impl SettingsFile {
             paths.collect::<Option<Vec<&str>>>()
         });
         let Some(paths) = paths else {
-            let file = self.path.to_string_lossy();
-            let message = format!("{}: `provide` must be a list of files", Escaped::new(&file));
-            return Err(Diagnostic::error(Code::Usage, message));
+            return Err(self.error_at(&["provide"], "`provide` must be a list of files"));
         };
         Ok(paths.iter().map(|path| self.folder.join(path)).collect())
     }
 }
 
-/// Keys with their positions.
-type SpannedTable<V> = BTreeMap<toml::Spanned<String>, V>;
-
-/// The position of a top-level key, or of one in `[workspace]`, which begins with `workspace.`.
-fn span_of(text: &str, key: &str) -> Option<Span> {
-    #[derive(serde::Deserialize)]
-    struct WithWorkspace {
-        workspace: SpannedTable<Value>,
+/// The position of a key below others.
+fn span_of(text: &str, path: &[&str]) -> Option<Span> {
+    let (key, around) = path.split_last()?;
+    let file = DeTable::parse(text).ok()?;
+    let mut table = file.get_ref();
+    for key in around {
+        table = table.get(*key)?.get_ref().as_table()?;
     }
-    let keys = if let Some(key) = key.strip_prefix(WORKSPACE_PREFIX) {
-        let file: WithWorkspace = toml::from_str(text).ok()?;
-        let mut keys = file.workspace.into_keys();
-        keys.find(|known| known.get_ref() == key)
-    } else {
-        let file: SpannedTable<Value> = toml::from_str(text).ok()?;
-        let mut keys = file.into_keys();
-        keys.find(|known| known.get_ref() == key)
-    };
-    let span = keys?.span();
-    Some(Span {
-        start: span.start,
-        end: span.end,
-    })
+    let (key, _) = table.get_key_value(*key)?;
+    let Range { start, end } = key.span();
+    Some(Span { start, end })
 }
 
 /// Where a key belongs that stands at the top of a settings file, if it is one of a table.
@@ -206,7 +212,11 @@ fn check_table(table: &Table, files: Files) -> Option<WrongSetting> {
             Kind::Flag => (value.is_bool(), "`true` or `false`"),
             Kind::Number => (
                 value.as_integer().is_some_and(|number| number >= 0),
-                "an integer",
+                if value.is_integer() {
+                    "0 or more"
+                } else {
+                    "an integer"
+                },
             ),
             Kind::Choice(_) | Kind::Text => (value.is_str(), "text"),
             // Registries have two forms; their own parser checks them.

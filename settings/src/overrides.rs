@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, PackageName, Spec};
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::file::SettingsFile;
 
@@ -15,7 +15,7 @@ use crate::file::SettingsFile;
 #[derive(Debug, Default)]
 pub struct Overrides {
     /// The settings file, for messages.
-    file: String,
+    file: SettingsFile,
     /// By the name of the package.
     replacements: BTreeMap<String, Override>,
 }
@@ -29,11 +29,22 @@ enum Override {
     Path(PathBuf),
 }
 
+/// The name that the dots of a key split into tables, with its value as TOML, if there is one.
+fn dotted(name: &str, table: &Table) -> Option<(String, String)> {
+    let (key, value) = table.iter().next()?;
+    let name = format!("{name}.{key}");
+    match value {
+        Value::Table(below) if !below.contains_key("path") => dotted(&name, below),
+        Value::String(_) | Value::Table(_) => Some((name, value.to_string())),
+        _ => None,
+    }
+}
+
 impl Overrides {
     /// The `[overrides]` of a settings file.
     pub fn of(settings: &SettingsFile) -> Result<Self, Diagnostic> {
         let mut overrides = Self {
-            file: settings.path.to_string_lossy().into_owned(),
+            file: settings.clone(),
             ..Self::default()
         };
         let Some(Value::Table(table)) = settings.table.get("overrides") else {
@@ -44,7 +55,7 @@ impl Overrides {
                 Value::String(spec) => Override::Spec(spec.clone()),
                 Value::Table(table) => match (table.get("path"), table.len()) {
                     (Some(Value::String(path)), 1) => Override::Path(settings.folder.join(path)),
-                    _ => return Err(overrides.invalid(name, "`{ path = \"FOLDER\" }` is expected")),
+                    _ => return Err(overrides.invalid_table(name, table)),
                 },
                 _ => {
                     let expected = "a spec or `{ path = \"FOLDER\" }` is expected";
@@ -97,8 +108,68 @@ impl Overrides {
     }
 
     fn invalid(&self, name: &str, reason: &str) -> Diagnostic {
-        let (file, name) = (Escaped::new(&self.file), Escaped::shortened(name));
-        let message = format!("{file}: overrides: `{name}`: {reason}");
-        Diagnostic::error(Code::Usage, message)
+        let message = format!("overrides: `{}`: {reason}", Escaped::shortened(name));
+        self.file.error_at(&["overrides", name], message)
+    }
+
+    /// The error of a table that names no folder. The dots of a name without quotes make tables.
+    fn invalid_table(&self, name: &str, table: &Table) -> Diagnostic {
+        let finding = self.invalid(name, "`{ path = \"FOLDER\" }` is expected");
+        finding.maybe_hint(dotted(name, table).map(|(name, value)| {
+            let (name, value) = (Escaped::shortened(&name), Escaped::shortened(&value));
+            format!("write a name with dots in quotes: `\"{name}\" = {value}`")
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::declared::Files;
+
+    /// The error of the overrides in a settings file: message, hints and line.
+    fn error(text: &str) -> (String, Vec<String>, Option<usize>) {
+        let file = SettingsFile::parse(Path::new("pkgres.toml"), text.as_bytes(), Files::Project);
+        let overrides = Overrides::of(&file.expect("it is TOML"));
+        let error = overrides
+            .and_then(|overrides| overrides.specs(CLASS_PACKAGES).map(drop))
+            .expect_err(text);
+        let line = error
+            .labels
+            .first()
+            .map(|label| label.location.position().line);
+        (error.message, error.hints, line)
+    }
+
+    #[test]
+    fn a_name_without_quotes_is_recognized() {
+        for (text, hint) in [
+            (
+                "[overrides]\norg.example.Base = \"1\"\n",
+                "write a name with dots in quotes: `\"org.example.Base\" = \"1\"`",
+            ),
+            (
+                "[overrides]\norg.Base = { path = \"b\" }\n",
+                "write a name with dots in quotes: `\"org.Base\" = { path = \"b\" }`",
+            ),
+        ] {
+            let (message, hints, line) = error(text);
+            assert_eq!(
+                message,
+                "overrides: `org`: `{ path = \"FOLDER\" }` is expected"
+            );
+            assert_eq!((hints.as_slice(), line), (&[hint.to_owned()][..], Some(2)));
+        }
+    }
+
+    #[test]
+    fn errors_have_the_position_of_the_key() {
+        let (message, hints, line) = error("offline = true\n[overrides]\n\"a.B\" = \"x y\"\n");
+        assert!(message.starts_with("overrides: `a.B`: "), "{message}");
+        assert_eq!((hints.len(), line), (0, Some(3)));
+        let (.., line) = error("[overrides]\n\"a.B\" = 7\n");
+        assert_eq!(line, Some(2));
     }
 }

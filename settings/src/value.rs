@@ -1,6 +1,7 @@
 //! The values of settings, by type.
 
 use std::fmt;
+use std::num::{IntErrorKind, ParseIntError};
 
 use pkgres_manifest::diagnostic::{is_hazardous, without_credentials};
 use toml::Value;
@@ -39,8 +40,16 @@ impl SettingValue {
                 flag.map(Self::Flag)
             }
             Kind::Number => {
-                let number = text.parse();
-                let number = number.map_err(|_| "an integer is expected".to_owned());
+                let number = text.parse().map_err(|error: ParseIntError| {
+                    match error.kind() {
+                        IntErrorKind::PosOverflow => "the number is too large",
+                        _ if text.strip_prefix('-').is_some_and(is_integer) => {
+                            "a number of 0 or more is expected"
+                        }
+                        _ => "an integer is expected",
+                    }
+                    .to_owned()
+                });
                 number.map(Self::Number)
             }
             Kind::Choice(words) if !words.contains(&text) => {
@@ -139,6 +148,11 @@ impl fmt::Display for SettingValue {
     }
 }
 
+/// Whether a text is digits.
+fn is_integer(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// A basic string of TOML.
 fn toml_string(text: &str) -> String {
     let mut string = String::from("\"");
@@ -209,6 +223,14 @@ mod tests {
         assert!(SettingValue::parse(Kind::Flag, "0").is_err());
         let expected = "`true` or `false` is expected";
         check(Kind::Flag, "maybe", Err(expected.to_owned()));
+        for (text, expected) in [
+            ("seven", "an integer is expected"),
+            ("", "an integer is expected"),
+            ("-1", "a number of 0 or more is expected"),
+            ("99999999999999999999", "the number is too large"),
+        ] {
+            check(Kind::Number, text, Err(expected.to_owned()));
+        }
         let words = Kind::Choice(&["newest", "oldest"]);
         let expected = "`newest`, `oldest` is expected";
         check(words, "old", Err(expected.to_owned()));

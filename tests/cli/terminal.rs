@@ -447,3 +447,61 @@ fn a_run_that_takes_a_while_shows_its_resources() {
         assert!(!shown.contains("STATE"), "{command}: {shown:?}");
     }
 }
+
+#[test]
+fn a_usage_error_has_the_colors_of_the_settings() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write(&folder.path().join("config.toml"), "color = \"never\"\n");
+    let shown = |command: &str| session_in(folder.path(), command, &[]);
+    let Some((default, exit)) = shown("pkgres tree --nope") else {
+        return;
+    };
+    assert_eq!(exit, Some(2), "{default}");
+    assert!(default.contains("\u{1b}["), "{default:?}");
+    for command in [
+        "pkgres tree --nope --config config.toml",
+        "pkgres -C / --config=$PWD/config.toml tree --nope",
+    ] {
+        let (plain, _) = shown(command).expect("`script` exists");
+        assert!(!plain.contains('\u{1b}'), "{plain:?}");
+    }
+}
+
+/// Someone who interrupts the prompt for a token sees again what is typed.
+#[test]
+fn ctrl_c_at_the_prompt_for_a_token_restores_the_terminal() {
+    let program = trycmd::cargo::cargo_bin!("pkgres");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let line = format!(
+        "trap : INT; {} login http://127.0.0.1:9; echo code=$?; stty -a",
+        program.display()
+    );
+    let script = Command::new("script")
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env("SHELL", "/bin/sh")
+        .env("LC_ALL", "C")
+        .env("PKGRES_CREDENTIALS", folder.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    let Ok(mut script) = script else {
+        skip::without_service("`script` is not there");
+        return;
+    };
+    let mut output = script.stdout.take().expect("it is a pipe");
+    let mut shown = String::new();
+    let mut byte = [0];
+    while !shown.ends_with("(not shown): ") {
+        assert_eq!(output.read(&mut byte).expect("it runs"), 1, "{shown}");
+        shown.push(byte[0].into());
+    }
+    // By then it reads what is typed. If it did not yet, nothing would have to be restored.
+    std::thread::sleep(Duration::from_millis(500));
+    let mut input = script.stdin.take().expect("it is a pipe");
+    input.write_all(b"\x03").expect("it runs");
+    output.read_to_string(&mut shown).expect("it is text");
+    drop(input);
+    script.wait().expect("it ends");
+    assert!(shown.contains("code=130"), "{shown}");
+    assert!(shown.contains(" echo "), "{shown}");
+}

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, without_credentials};
-use pkgres_manifest::{did_you_mean, most_similar};
-use pkgres_settings::{DECLARED, Declared, Files, SETTINGS_FILE, declared};
+use pkgres_manifest::{PackageName, Spec, did_you_mean, most_similar};
+use pkgres_settings::{DECLARED, Declared, Files, Kind, SETTINGS_FILE, declared};
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
@@ -14,8 +14,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
-use crate::registries::{check_registries, named_host};
+use crate::registries::{are_several, check_registries, named_host};
 use crate::settings::{Effective, Origin, Settings, remove_setting, write_setting};
+use crate::solve_options::check_cutoff;
 
 pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     match &args.command {
@@ -95,6 +96,57 @@ pub(super) fn path_from_file(path: &str, file: &Path) -> String {
     }
 }
 
+/// Checks values that their type alone does not: once written, they would end every command of the project. `command` is
+/// the command that sets them.
+fn check_values(setting: &Declared, values: &[String], command: &str) -> Result<()> {
+    let is_several = |text: &&String| match setting.key {
+        "registries" => are_several(text),
+        "provide" => {
+            let is_file = |path: &str| Path::new(path).is_file();
+            text.contains(',') && !is_file(text) && text.split(',').all(|part| is_file(part.trim()))
+        }
+        _ => false,
+    };
+    if let Some(text) = values.iter().find(is_several) {
+        let words = text.split(',').map(|part| quoted(Path::new(part.trim())));
+        let words: Vec<String> = words.collect();
+        let command = command.replace(&quoted(Path::new(text)), &words.join(" "));
+        let shown = Escaped::shortened(text);
+        let message = format!("{}: `{shown}` is several values", setting.key);
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint(format!("separate them with blanks: `{command}`"))
+            .into());
+    }
+    let [text] = values else {
+        return Ok(());
+    };
+    let checked = match setting.key {
+        "core-library" => PackageName::parse(text)
+            .map(drop)
+            .map_err(|error| format!("`{}`: {error}", Escaped::shortened(text))),
+        "exclude-newer" => check_cutoff(text),
+        "required-version" => Spec::parse(text)
+            .map(drop)
+            .map_err(|error| format!("`{}`: {error}", Escaped::shortened(text))),
+        _ => return Ok(()),
+    };
+    checked.map_err(|error| {
+        let finding = Diagnostic::error(Code::Usage, format!("{}: {error}", setting.key));
+        if text.trim().is_empty() {
+            let project = if command.contains(" --project ") {
+                "--project "
+            } else {
+                ""
+            };
+            let unset = format!("pkgres config unset {project}{}", setting.key);
+            return finding
+                .hint(format!("`{unset}` removes the setting"))
+                .into();
+        }
+        finding.into()
+    })
+}
+
 /// Writes a setting into the file of the user or of the project.
 fn set(
     key: &str,
@@ -116,6 +168,8 @@ fn set(
             values.join(" ")
         )
     };
+    // A table is in the file of the project, whichever is meant.
+    let is_project = is_project || setting.kind == Kind::Table;
     let (path, files) = file_of(settings, is_project)?;
     if setting.files != Files::Both && setting.files != files {
         let (whose, hint) = if is_project {
@@ -128,6 +182,8 @@ fn set(
             .hint(format!("`{hint}`"))
             .into());
     }
+    let whole = command(if is_project { "--project " } else { "" });
+    check_values(setting, values, &whole)?;
     let wait = |folder: &Path| output.note_waiting(folder);
     let values = match setting.key {
         "registries" => {

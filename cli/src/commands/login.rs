@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
 
 use console::Term;
 use pkgres_files::{Follow, read_file};
@@ -11,6 +12,7 @@ use pkgres_registry_client::http::{CredentialError, Secret, TokenExchange, Token
 use pkgres_registry_client::{
     Address, GalaxyRegistry, HttpOptions, HttpRegistry, RegistryError, RegistryLocation,
 };
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 
 use crate::args::LoginArgs;
@@ -20,6 +22,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::registries::RemoteRegistry;
+use crate::signals::on_interrupt;
 
 /// The longest input with a token, in bytes.
 const MAX_INPUT_BYTES: u64 = 64 << 10;
@@ -163,14 +166,31 @@ fn ask(address: &Address, output: &mut Output) -> Result<String> {
     let failed_to_read =
         |error: std::io::Error| Failure::usage(format!("cannot read from the terminal: {error}"));
     let terminal = Term::stderr();
+    // Whoever interrupts the run would not see any more what is typed.
+    let shown = tcgetattr(std::io::stdin()).ok();
+    let (interrupts, typed) = channel();
+    let read = interrupts.clone();
+    on_interrupt(move || {
+        // Nobody listens any more if the token was typed.
+        let _ = interrupts.send(None);
+    });
     terminal
         .write_str(&format!("Token for {address} (not shown): "))
         .map_err(failed_to_read)?;
     // Without a terminal on stderr, nothing would be read: the prompt is lost, the input is not.
-    let line = if terminal.is_term() {
-        terminal.read_secure_line()
+    let typed_in = if terminal.is_term() {
+        terminal.clone()
     } else {
-        Term::stdout().read_secure_line()
+        Term::stdout()
+    };
+    std::thread::spawn(move || read.send(Some(typed_in.read_secure_line())));
+    let Ok(Some(line)) = typed.recv() else {
+        if let Some(shown) = shown {
+            // There is no way to report that it fails.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &shown);
+        }
+        let _ = terminal.write_line("");
+        return Err(Failure::reported(Exit::Interrupted));
     };
     let line = line.map_err(failed_to_read)?;
     match line.trim() {
@@ -180,5 +200,14 @@ fn ask(address: &Address, output: &mut Output) -> Result<String> {
 }
 
 fn failed(error: &CredentialError) -> Failure {
-    Diagnostic::error(Code::Denied, error.to_string()).into()
+    let finding = error.to_diagnostic();
+    let is_of_token_file = matches!(
+        error,
+        CredentialError::Readable(_) | CredentialError::Damaged(_)
+    );
+    if is_of_token_file {
+        // Other commands that need the file end with the code of a registry, too.
+        return RegistryError::from(finding).into();
+    }
+    finding.into()
 }

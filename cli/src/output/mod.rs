@@ -393,7 +393,8 @@ impl Output {
         findings: &'findings [Diagnostic],
     ) -> Cow<'findings, [Diagnostic]> {
         let folder = self.style.folder.as_deref().map(quoted);
-        folder_in_hints::in_folder(findings, folder.as_deref())
+        let config = self.style.config.as_deref().map(quoted);
+        folder_in_hints::in_folder(findings, folder.as_deref(), config.as_deref())
     }
 
     /// Writes findings as annotations of GitHub workflows.

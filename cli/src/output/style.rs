@@ -34,6 +34,8 @@ pub(crate) struct OutputStyle {
     pub(super) data_width: Option<usize>,
     /// The folder that the run changed to: commands in hints and files in annotations have it.
     pub(super) folder: Option<PathBuf>,
+    /// The settings file that the run reads instead of the user's: commands in hints have it.
+    pub(super) config: Option<PathBuf>,
 }
 
 impl OutputStyle {
@@ -58,6 +60,7 @@ impl OutputStyle {
             width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
             data_width: terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into()),
             folder: args.directory.clone(),
+            config: args.config.clone(),
         };
         (style, choice)
     }
@@ -71,6 +74,7 @@ impl OutputStyle {
             width: None,
             data_width: None,
             folder: None,
+            config: None,
         }
     }
 }

@@ -81,6 +81,12 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     name == workspace::REGISTRY_NAME || name.starts_with(OVERRIDE_PREFIX)
 }
 
+/// Whether a text is several registries, separated by commas as in the variable. A path can have commas, too.
+pub(crate) fn are_several(text: &str) -> bool {
+    let is_registry = |text: &str| RegistryLocation::parse_all([text], Path::new("")).is_ok();
+    text.contains(',') && text.split(',').all(|part| is_registry(part.trim()))
+}
+
 /// Checks the texts of registries before they are written into a settings file.
 pub(crate) fn check_registries(texts: &[String]) -> Result<()> {
     parse(texts, Path::new(""), "registries")?;
@@ -96,7 +102,7 @@ pub(super) fn of_settings(settings: &SettingsFile) -> Result<Option<Vec<Configur
     let folder = from_current_folder(&settings.folder, Path::new(""));
     let registries = match registries {
         Registries::Locations(texts) => parse(texts, &folder, &origin)?,
-        Registries::Tables(tables) => of_tables(tables, &folder, &origin)?,
+        Registries::Tables(tables) => of_tables(tables, settings, &folder, &origin)?,
     };
     Ok(Some(registries))
 }
@@ -104,6 +110,7 @@ pub(super) fn of_settings(settings: &SettingsFile) -> Result<Option<Vec<Configur
 /// The registries that have a table each.
 fn of_tables(
     tables: &[(String, RegistryTable)],
+    settings: &SettingsFile,
     folder: &Path,
     origin: &str,
 ) -> Result<Vec<ConfiguredRegistry>> {
@@ -114,20 +121,25 @@ fn of_tables(
     let mut registries = parse(&texts, folder, origin)?;
     let mut bound: BTreeMap<&str, &str> = BTreeMap::new();
     for (registry, (name, table)) in registries.iter_mut().zip(tables) {
-        let invalid = |error: &dyn std::fmt::Display| {
-            Failure::usage(format!("{origin}: registries.{name}: {error}"))
+        let invalid = |key: &str, error: &dyn std::fmt::Display| -> Failure {
+            let message = format!("registries.{name}: {error}");
+            settings
+                .error_at(&["registries", name, key], message)
+                .into()
         };
         for text in &table.namespaces {
-            let namespace = Namespace::parse(text).map_err(|error| invalid(&error))?;
+            let namespace =
+                Namespace::parse(text).map_err(|error| invalid("namespaces", &error))?;
             if let Some(other) = bound.insert(text, name) {
-                return Err(invalid(&format_args!(
+                let reason = format_args!(
                     "`{text}` is bound to `{other}` already: a name is looked up in one registry"
-                )));
+                );
+                return Err(invalid("namespaces", &reason));
             }
             registry.namespaces.push(namespace);
         }
         if let Some(key) = &table.key {
-            registry.key = Some(PublicKey::parse(key).map_err(|error| invalid(&error))?);
+            registry.key = Some(PublicKey::parse(key).map_err(|error| invalid("key", &error))?);
         }
         registry.ca = table.ca.as_ref().map(|path| folder.join(path));
         registry.limits = table.limits();

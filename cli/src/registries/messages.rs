@@ -11,9 +11,13 @@ use crate::invocation::Invocation;
 /// How a registry on the network is named.
 const NETWORK_HINT: &str = "`--registry https://ADDRESS` names one for this run";
 
-/// How a registry is configured for good.
-pub(crate) const CONFIGURE_HINT: &str =
-    "`pkgres config set --project registries https://ADDRESS` sets the one of this project";
+/// The command that configures the registry of a project, without the address.
+pub(super) const CONFIGURE: &str = "config set --project registries";
+
+/// How a registry is configured for good. `configure` is the command without the address.
+pub(super) fn configure_hint(configure: &str) -> String {
+    format!("`{configure} https://ADDRESS` sets the one of this project")
+}
 
 /// How a registry is started.
 const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on this machine; its address is `http://127.0.0.1:8642`";
@@ -43,13 +47,12 @@ pub(crate) fn is_unconfigured(registries: &[ConfiguredRegistry]) -> bool {
 
 /// The hint for a package that is not found because no registry is configured.
 pub(crate) fn unconfigured_hint(invocation: &Invocation) -> String {
-    let command = "config set --project registries https://ADDRESS";
-    let command = invocation.command_for_none(command);
-    format!("no registry is configured: `{command}` sets the one of this project")
+    let configure = invocation.command_in_project(CONFIGURE);
+    format!("no registry is configured: {}", configure_hint(&configure))
 }
 
 /// The error for a command that needs a registry on the network where none is `wanted`, or none has the wanted name.
-pub(super) fn without_remote(wanted: Option<&str>) -> Diagnostic {
+pub(super) fn without_remote(wanted: Option<&str>, configure: &str) -> Diagnostic {
     if let Some(name) = wanted {
         let shown = Escaped::shortened(name);
         let message = format!("there is no registry `{shown}` on the network in the settings");
@@ -68,11 +71,9 @@ pub(super) fn without_remote(wanted: Option<&str>) -> Diagnostic {
     let (first, second) = match logged_in() {
         Some(address) => (
             format!("`--registry {address}` names the one that you are logged in to"),
-            format!(
-                "`pkgres config set --project registries {address}` makes it the one of this project"
-            ),
+            format!("`{configure} {address}` makes it the one of this project"),
         ),
-        None => (NETWORK_HINT.to_owned(), CONFIGURE_HINT.to_owned()),
+        None => (NETWORK_HINT.to_owned(), configure_hint(configure)),
     };
     let finding = Diagnostic::error(Code::Usage, "no registry on the network is configured");
     let finding = finding.hint(first).hint(second);

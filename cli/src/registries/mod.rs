@@ -10,10 +10,10 @@ mod network;
 mod open;
 mod probably_meant;
 
-pub(crate) use configured::{ConfiguredRegistry, OVERRIDE_PREFIX, check_registries, is_reserved};
-pub(crate) use messages::{
-    CONFIGURE_HINT, is_unconfigured, shown_target, title_of, unconfigured_hint,
+pub(crate) use configured::{
+    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_reserved,
 };
+pub(crate) use messages::{is_unconfigured, shown_target, title_of, unconfigured_hint};
 pub(crate) use open::named_host;
 
 use std::path::{Path, PathBuf};
@@ -24,11 +24,12 @@ use pkgres_registry_client::{Address, HttpRegistry, Namespace, NetworkActivity, 
 use pkgres_settings::{Overrides, SettingsFile};
 
 use self::configured::{of_settings, parse};
-use self::messages::without_remote;
+use self::messages::{CONFIGURE, configure_hint, without_remote};
 use self::network::{NetworkOptions, network_limits};
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, reject_shared_variables, variable};
 use crate::failure::{Failure, Result};
+use crate::invocation::Invocation;
 use crate::settings::{Origin, Settings, nearest_settings};
 
 /// The variable that names registries, separated by commas.
@@ -66,6 +67,8 @@ pub(crate) struct RegistryOptions {
     network: NetworkOptions,
     /// The requests of this run that have no answer yet.
     activity: NetworkActivity,
+    /// The command that configures the registry of the project, without the address.
+    configure: String,
 }
 
 impl RegistryOptions {
@@ -74,8 +77,10 @@ impl RegistryOptions {
         args: Option<&RegistryArgs>,
         network: Option<&NetworkArgs>,
         settings: &Settings,
+        invocation: &Invocation,
     ) -> Result<Self> {
         let mut options = Self {
+            configure: invocation.command_in_project(CONFIGURE),
             project_settings: settings.project.clone(),
             user_settings: settings.user.clone(),
             cache_folder: configured_cache_folder(settings),
@@ -121,7 +126,7 @@ impl RegistryOptions {
         registries.ok_or_else(|| {
             Diagnostic::error(Code::Usage, "no registry is configured")
                 .hint("`--registry https://ADDRESS` or `--registry dir:FOLDER` names one for this run")
-                .hint(CONFIGURE_HINT)
+                .hint(configure_hint(&self.configure))
                 .into()
         })
     }
@@ -191,7 +196,7 @@ impl RegistryOptions {
         let mut remotes = (registries.into_iter())
             .filter(is_wanted)
             .filter_map(RemoteRegistry::new);
-        remotes.next().ok_or_else(|| without_remote(wanted).into())
+        (remotes.next()).ok_or_else(|| without_remote(wanted, &self.configure).into())
     }
 
     /// The registry on the network that has, or would have, a package: the one with a name or an address; by default

@@ -147,8 +147,13 @@ fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
     let key = setting.key;
     if setting.kind == Kind::Table {
         let shown = path.to_string_lossy();
-        let message = format!("`{key}` is a table: edit {}", Escaped::new(&shown));
-        return Err(Failure::usage(message));
+        let message = format!("`{key}` is a table, which `pkgres config set` does not write");
+        let example = match key {
+            "workspace" => "[workspace]` and `members = [\"FOLDER\"]",
+            _ => "[overrides]` and `\"PACKAGE\" = \"SPEC\"",
+        };
+        let hint = format!("write `{example}` into {}", Escaped::new(&shown));
+        return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
     let parsed = match (setting.kind, values) {
         (Kind::List, _) => SettingValue::List(values.to_vec()),

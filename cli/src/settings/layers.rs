@@ -173,8 +173,12 @@ fn variable_value(setting: &Declared) -> Result<Option<(&'static str, SettingVal
 fn file_value(file: &SettingsFile, setting: &Declared) -> Result<Option<SettingValue>> {
     match file.value(setting.key) {
         Some(SettingValue::Text(text)) => {
-            let origin = Origin::File(file.path.clone());
-            value_of(setting, &text, Some(&origin)).map(Some)
+            let value = SettingValue::parse(setting.kind, &text);
+            value.map(Some).map_err(|expected| {
+                let message = wrong_value(setting, &text, &expected);
+                let finding = file.error_at(&[setting.key], message);
+                with_similar_word(finding, setting, &text).into()
+            })
         }
         other => Ok(other),
     }
@@ -202,15 +206,26 @@ pub(super) fn value_of(
 /// The error of a text that is no value of a setting.
 fn invalid(setting: &Declared, text: &str, expected: &str, origin: Option<&Origin>) -> Failure {
     let from = origin.map_or_else(String::new, |origin| format!(" (from {origin})"));
-    let shown = Escaped::shortened(text);
-    let message = format!("{}: `{shown}`: {expected}{from}", setting.key);
-    let mut finding = Diagnostic::error(Code::Usage, message);
+    let message = wrong_value(setting, text, expected) + &from;
+    with_similar_word(Diagnostic::error(Code::Usage, message), setting, text).into()
+}
+
+fn wrong_value(setting: &Declared, text: &str, expected: &str) -> String {
+    format!(
+        "{}: `{}`: {expected}",
+        setting.key,
+        Escaped::shortened(text)
+    )
+}
+
+/// The error of a value with the word that was probably meant, if the setting has words.
+fn with_similar_word(finding: Diagnostic, setting: &Declared, text: &str) -> Diagnostic {
     if let Kind::Choice(words) = setting.kind
         && let Some(similar) = most_similar(text, words.iter().copied())
     {
-        finding = finding.hint(did_you_mean(similar));
+        return finding.hint(did_you_mean(similar));
     }
-    finding.into()
+    finding
 }
 
 /// Whether a path is the device that is always empty, which names no settings.

@@ -25,18 +25,25 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     let Some(Value::Table(table)) = settings.table.get("workspace") else {
         return Ok(None);
     };
-    let file = settings.path.to_string_lossy();
+    let error = |message: String| -> Failure {
+        let path = ["workspace", "members"];
+        let path = if table.contains_key("members") {
+            &path[..]
+        } else {
+            &path[..1]
+        };
+        settings.error_at(path, message).into()
+    };
     let invalid = || {
-        let file = Escaped::new(&file);
-        Failure::usage(format!(
-            "{file}: workspace: `members` must be a list of folders; the last component of each can end in `*`"
-        ))
+        error(
+            "workspace: `members` must be a list of folders; the last component of each can end in `*`"
+                .to_owned(),
+        )
     };
     let unsupported = |member: &str| {
-        let (file, member) = (Escaped::new(&file), Escaped::shortened(member));
-        Failure::usage(format!(
-            "{file}: workspace: `{member}` in `members` cannot be used: only `*` is supported, at the end of the \
-             last component"
+        let member = Escaped::shortened(member);
+        error(format!(
+            "workspace: `{member}` in `members` cannot be used: only `*` is supported, at the end of the last component"
         ))
     };
     let Some(Value::Array(members)) = table.get("members") else {
@@ -67,7 +74,6 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
         }
     }
     if folders.is_empty() {
-        let (file, manifest) = (Escaped::new(&file), MANIFEST_FILE);
         let patterns = members.iter().filter_map(Value::as_str);
         let patterns: Vec<String> = patterns
             .map(|pattern| format!("`{}`", Escaped::shortened(pattern)))
@@ -77,8 +83,8 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
         } else {
             format!(" ({})", patterns.join(", "))
         };
-        return Err(Failure::usage(format!(
-            "{file}: workspace: no folder in `members`{patterns} has a {manifest}"
+        return Err(error(format!(
+            "workspace: no folder in `members`{patterns} has a {MANIFEST_FILE}"
         )));
     }
     let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);

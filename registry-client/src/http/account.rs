@@ -162,7 +162,8 @@ impl HttpRegistry {
         let is_plain =
             |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
         if id.is_empty() || !id.chars().all(is_plain) {
-            return Err(self.rejected("an id of a token is letters, digits, `-` and `_`"));
+            let rejected = self.rejected("an id of a token is letters, digits, `-` and `_`");
+            return Err(rejected.into());
         }
         let config = self.config()?;
         let request = self.request(&config, Method::DELETE, &format!("tokens/{id}"), None)?;

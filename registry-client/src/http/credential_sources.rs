@@ -12,6 +12,7 @@ use pkgres_files::{
     FileError, Follow, RealFileSystem, lock_file, make_folder, open_file, read_file,
     read_open_file, write_private_file,
 };
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::read_json;
 
 use super::address::Address;
@@ -73,6 +74,26 @@ pub enum CredentialError {
     /// The text is not a token.
     #[error("a token is one line of visible ASCII characters, and not empty")]
     NotAToken,
+}
+
+impl CredentialError {
+    /// The error as a finding, with what repairs the file that it is about.
+    pub fn to_diagnostic(&self) -> Diagnostic {
+        let finding = Diagnostic::error(Code::Denied, self.to_string());
+        match self {
+            Self::Readable(path) => finding.hint(format!(
+                "`chmod 600 {}` hides them; whoever could read them may have copied them",
+                Escaped::path(path)
+            )),
+            Self::Damaged(path) => finding.hint(format!(
+                "repair {}, or remove it and store the tokens again with `pkgres login`",
+                Escaped::path(path)
+            )),
+            Self::File(_) | Self::Helper { .. } | Self::OpenQuote { .. } | Self::NotAToken => {
+                finding
+            }
+        }
+    }
 }
 
 impl CredentialSources {
@@ -344,6 +365,8 @@ mod tests {
             std::fs::set_permissions(&path, open).expect("it is ours");
             let error = sources.find(&home).expect_err("others can read it");
             assert!(matches!(error, CredentialError::Readable(_)), "{error}");
+            let hints = error.to_diagnostic().hints;
+            assert!(hints[0].starts_with("`chmod 600 /"), "{hints:?}");
         }
     }
 

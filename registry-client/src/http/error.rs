@@ -132,11 +132,18 @@ fn tls_error<'error>(
 pub(super) enum ExceededLimit {
     Answer,
     Rate,
+    /// The time until an answer begins, which is there if there is a lowest rate.
+    Begin,
     Packages,
     Bytes,
 }
 
 impl ExceededLimit {
+    /// Whether the registry was too slow.
+    fn is_of_time(self) -> bool {
+        matches!(self, Self::Answer | Self::Rate | Self::Begin)
+    }
+
     /// The hint that names the setting.
     pub(super) fn hint(self) -> &'static str {
         match self {
@@ -145,6 +152,9 @@ impl ExceededLimit {
             }
             Self::Rate => {
                 "if the network is slow, lower `network-min-rate` in pkgres.toml or PKGRES_NETWORK_MIN_RATE"
+            }
+            Self::Begin => {
+                "if the network is slow, set `network-min-rate` to 0 in pkgres.toml or PKGRES_NETWORK_MIN_RATE"
             }
             Self::Packages => {
                 "if so many are needed, raise `max-packages` in pkgres.toml or PKGRES_MAX_PACKAGES"
@@ -305,6 +315,9 @@ impl RequestError {
                     address.strip_prefix("galaxy:").unwrap_or(address)
                 ))
                 .hint(address_hint(address)),
+            ErrorKind::Limit(limit) if limit.is_of_time() && !is_write => {
+                finding.hint(limit.hint()).hint(OFFLINE_HINT)
+            }
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
                 "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
@@ -422,6 +435,28 @@ mod tests {
         let (message, hints) = shown("GET https://example.org/v1");
         assert!(message.contains("cannot be read"), "{message}");
         assert_eq!(hints, [OFFLINE_HINT]);
+    }
+
+    #[test]
+    fn a_registry_that_is_too_slow_is_not_needed_offline() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let hints = |limit, request: &str| {
+            let failed = RequestError {
+                error: AttemptError::new(ErrorKind::Limit(limit), "it is slow"),
+                attempts: 1,
+                request: request.to_owned(),
+                creates: false,
+            };
+            let error = failed.into_error(&registry, "https://example.org/");
+            error.to_diagnostic().hints
+        };
+        let read = hints(ExceededLimit::Begin, "GET https://example.org/v1");
+        assert!(read[0].contains("set `network-min-rate` to 0"), "{read:?}");
+        assert_eq!(read[1..], [OFFLINE_HINT]);
+        let write = hints(ExceededLimit::Begin, "PUT https://example.org/v1");
+        assert_eq!(write.len(), 1, "{write:?}");
+        let many = hints(ExceededLimit::Packages, "GET https://example.org/v1");
+        assert_eq!(many.len(), 1, "{many:?}");
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl HttpRegistry {
     pub fn config(&self) -> Result<Config, RegistryError> {
         let mut session = lock(&self.session);
         if self.transport.options.offline {
-            return Err(self.offline("it has to be"));
+            return Err(self.transport.needs_network());
         }
         match &session.config {
             Some((config, at)) if *at == self.transport.options.now => Ok(config.clone()),
@@ -237,12 +237,12 @@ impl HttpRegistry {
         }
     }
 
-    fn rejected(&self, reason: &str) -> RegistryError {
+    fn rejected(&self, reason: &str) -> Diagnostic {
         let message = format!(
             "{} rejects the request: {reason}",
             titled_at(&self.transport.name, &self.transport.address)
         );
-        Diagnostic::error(Code::Rejected, message).into()
+        Diagnostic::error(Code::Rejected, message)
     }
 
     async fn fetch_class(
@@ -372,7 +372,7 @@ fn without_hints(error: RegistryError) -> RegistryError {
         RegistryError::Request {
             mut finding,
             source,
-        } if finding.code == Code::RegistryUnreachable => {
+        } if matches!(finding.code, Code::RegistryUnreachable | Code::Limit) => {
             finding.hints.retain(|hint| hint != OFFLINE_HINT);
             if finding.hints.is_empty() {
                 finding.hints.push(error::LATER_HINT.to_owned());

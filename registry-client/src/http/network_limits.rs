@@ -96,7 +96,7 @@ impl Usage {
         let longest = window.saturating_add(sending);
         timeout(longest, head).await.map_err(|_| {
             let reason = format!("the answer did not begin within {}", seconds(longest));
-            exceeded(ExceededLimit::Rate, reason)
+            exceeded(ExceededLimit::Begin, reason)
         })
     }
 
@@ -294,7 +294,7 @@ mod tests {
         let begin = Instant::now();
         let never = std::future::pending::<()>;
         let error = usage.head(0, never()).await.expect_err("it never comes");
-        assert_eq!(error.kind, ErrorKind::Limit(ExceededLimit::Rate));
+        assert_eq!(error.kind, ErrorKind::Limit(ExceededLimit::Begin));
         assert_eq!(begin.elapsed(), Duration::from_secs(30));
         // A large body takes its time.
         let begin = Instant::now();

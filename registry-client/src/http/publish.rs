@@ -80,10 +80,12 @@ impl HttpRegistry {
         let config = self.config()?;
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
-            return Err(self.rejected(&format!(
-                "it accepts archives of at most {limit} bytes; this one has {}",
-                archive.len()
-            )));
+            return Err(self
+                .rejected(&format!(
+                    "it accepts archives of at most {limit} bytes; this one has {}",
+                    archive.len()
+                ))
+                .into());
         }
         let query = if allow_unsatisfiable {
             "?allow_unsatisfiable=true"
@@ -148,7 +150,10 @@ impl HttpRegistry {
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.rejected("it is a mirror, and has no API"));
+            return Err(self
+                .rejected("it is a mirror, and has no API")
+                .hint("use the address of the server that it was exported from")
+                .into());
         };
         Ok(Request {
             method,

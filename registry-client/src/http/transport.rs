@@ -105,15 +105,30 @@ impl Transport {
 
     /// The error of a run that may use the cache only, which lacks something.
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
-        let title = if self.name.is_unnamed() {
-            format!("the registry {}", self.shown_address)
-        } else {
-            titled(&self.name)
-        };
-        let message = format!("{title} cannot be read offline, and {reason}");
+        let message = format!("{} cannot be read offline, and {reason}", self.title());
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()
+    }
+
+    /// The error of a run that may use the cache only, for a request that no cache answers.
+    pub(super) fn needs_network(&self) -> RegistryError {
+        let message = format!(
+            "{} cannot be used offline: no cache has the answer",
+            self.title()
+        );
+        Diagnostic::error(Code::Offline, message)
+            .hint("run without `--offline`")
+            .into()
+    }
+
+    /// The registry in a message, with its address if it has no name.
+    fn title(&self) -> String {
+        if self.name.is_unnamed() {
+            format!("the registry {}", self.shown_address)
+        } else {
+            titled(&self.name)
+        }
     }
 
     /// Blocks until some work that sends requests is finished.
@@ -165,9 +180,8 @@ impl Transport {
     fn prepare(&self) -> Result<(), RegistryError> {
         if self.credential.get().is_none() {
             let credential = self.options.credentials.find(&self.address);
-            let credential = credential.map_err(|error| {
-                RegistryError::from(Diagnostic::error(Code::Denied, error.to_string()))
-            })?;
+            let credential =
+                credential.map_err(|error| RegistryError::from(error.to_diagnostic()))?;
             let _ = self.credential.set(credential);
         }
         Ok(())

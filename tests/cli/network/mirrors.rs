@@ -58,6 +58,8 @@ fn a_mirror_of_static_files_is_a_registry() {
         "{}",
         run.stderr
     );
+    let hint = "hint: use the address of the server that it was exported from";
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
 
     // Names of packages can be searched, and other registries besides it.
     let found = user.does(&["search", "Database", "org.example"]).stdout;

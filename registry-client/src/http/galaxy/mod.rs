@@ -105,7 +105,7 @@ impl GalaxyRegistry {
     /// Asks the server for the versions of its API, which shows whether it accepts the credentials.
     pub fn probe(&self) -> Result<(), RegistryError> {
         if self.transport.options.offline {
-            return Err(self.transport.offline("it has to be"));
+            return Err(self.transport.needs_network());
         }
         self.transport.wait(self.fetch_api())
     }

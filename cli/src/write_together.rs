@@ -88,16 +88,13 @@ mod tests {
         assert_eq!(text(&files[0]).as_deref(), Some("old"));
         assert_eq!(text(&files[1]), None);
 
-        let locked = file("c", Some("old"));
-        let mut rights = std::fs::metadata(&locked.path)
-            .expect("it exists")
-            .permissions();
-        rights.set_readonly(true);
-        std::fs::set_permissions(&locked.path, rights).expect("it is ours");
-        files.push(locked);
+        let folder_of_that_name = file("c", None);
+        let path = &folder_of_that_name.path;
+        RealFileSystem.create_folder(path).expect("it is free");
+        files.push(folder_of_that_name);
         assert!(write_together(&files, || Ok(())).is_err());
         assert_eq!(text(&files[0]).as_deref(), Some("old"));
-        assert_eq!(text(&files[2]).as_deref(), Some("old"));
+        assert_eq!(text(&files[1]), None);
 
         files.pop();
         write_together(&files, || Ok(())).expect("both can be written");

@@ -125,8 +125,8 @@ impl FileSystem for RealFileSystem {
     #[cfg(unix)]
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+        reject_read_only(like)?;
         let like = fs::symlink_metadata(like)?;
-        reject_read_only(&like)?;
         // Set-user-ID is not copied: the owner may be another one.
         let mut mode = like.mode() & 0o777;
         // The file starts private, so that no other user can read it in between, and the umask does not apply.
@@ -149,7 +149,7 @@ impl FileSystem for RealFileSystem {
 
     #[cfg(not(unix))]
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        reject_read_only(&fs::symlink_metadata(like)?)?;
+        reject_read_only(like)?;
         self.create_file(path, Access::Data)
     }
 
@@ -207,9 +207,22 @@ impl FileSystem for RealFileSystem {
     }
 }
 
-/// Rejects a file that nobody may write: the rename of another one over it would succeed.
-fn reject_read_only(old: &fs::Metadata) -> io::Result<()> {
-    if old.permissions().readonly() {
+/// Rejects a file that this process may not write: the rename of another one over it would succeed.
+///
+/// The superuser may write files of any mode, as every other program lets it do.
+fn reject_read_only(old: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    let is_read_only = {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+        match accessat(CWD, old, Access::WRITE_OK, AtFlags::EACCESS) {
+            Ok(()) => false,
+            Err(rustix::io::Errno::ACCESS) => true,
+            Err(error) => return Err(error.into()),
+        }
+    };
+    #[cfg(not(unix))]
+    let is_read_only = fs::symlink_metadata(old)?.permissions().readonly();
+    if is_read_only {
         let kind = io::ErrorKind::PermissionDenied;
         return Err(io::Error::new(kind, "it is read-only"));
     }

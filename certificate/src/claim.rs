@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use pkgres_manifest::diagnostic::{counted, sentence_list};
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 use pkgres_resolver::{Request, Root};
 use serde_json::{Value, json};
 
@@ -79,8 +79,8 @@ impl NamedReleases {
     }
 
     /// One release.
-    pub(crate) fn of((package, version): &(PackageName, Version)) -> Self {
-        Self::new(package, std::slice::from_ref(version))
+    pub(crate) fn of(release: &Release) -> Self {
+        Self::new(&release.name, std::slice::from_ref(&release.version))
     }
 
     fn to_json(&self) -> Value {

@@ -46,14 +46,14 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
         Meaning::Binding { owner, target } => write(
             "binding",
             &[
-                ("owner", Field::Release(&owner.0, &owner.1)),
-                ("release", Field::Release(&target.0, &target.1)),
+                ("owner", Field::Release(&owner.name, &owner.version)),
+                ("release", Field::Release(&target.name, &target.version)),
             ],
         ),
         Meaning::Unbound { owner, package } => write(
             "unbound",
             &[
-                ("owner", Field::Release(&owner.0, &owner.1)),
+                ("owner", Field::Release(&owner.name, &owner.version)),
                 ("package", Field::Package(package)),
             ],
         ),
@@ -61,7 +61,7 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
             "object binding",
             &[
                 ("object", Field::Text(object)),
-                ("release", Field::Release(&target.0, &target.1)),
+                ("release", Field::Release(&target.name, &target.version)),
             ],
         ),
         Meaning::ObjectUnbound { object } => {
@@ -70,7 +70,7 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
         Meaning::Finds { owner, class } => write(
             "finds",
             &[
-                ("owner", Field::Release(&owner.0, &owner.1)),
+                ("owner", Field::Release(&owner.name, &owner.version)),
                 ("class", Field::ClassOf(class)),
             ],
         ),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pkgres_manifest::{ClassName, PackageName, Version};
+use pkgres_manifest::{ClassName, PackageName, Release, Version};
 use pkgres_proof_checker::Literal;
 
 /// A package, and the version if the package may have several releases.
@@ -18,14 +18,14 @@ pub enum Meaning {
     /// A requirement of a release is bound to a release.
     Binding {
         /// The release with the requirement.
-        owner: (PackageName, Version),
+        owner: Release,
         /// The release that it is bound to.
-        target: (PackageName, Version),
+        target: Release,
     },
     /// A requirement of a release is bound to nothing.
     Unbound {
         /// The release with the requirement.
-        owner: (PackageName, Version),
+        owner: Release,
         /// The required package.
         package: PackageName,
     },
@@ -34,7 +34,7 @@ pub enum Meaning {
         /// The object.
         object: String,
         /// The release that it is bound to.
-        target: (PackageName, Version),
+        target: Release,
     },
     /// An object of the model is bound to nothing.
     ObjectUnbound {
@@ -44,7 +44,7 @@ pub enum Meaning {
     /// A release finds a class in another one, and in no package that it requires before that.
     Finds {
         /// The release that looks for the class.
-        owner: (PackageName, Version),
+        owner: Release,
         /// The class, and the release that it finds it in.
         class: (ClassName, PackageName, Version),
     },

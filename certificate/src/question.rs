@@ -13,9 +13,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Version};
 use pkgres_resolver::{
-    BoundRequirement, Compromise, Engine, Request, Resolution, Resolver, Root, Step, Supply,
+    BoundRequirement, Compromise, Engine, Request, Resolution, ResolvedPackage, Resolver, Root,
+    Step, Supply,
 };
 
 use crate::claim::{Claim, NamedReleases, Tiers, Verdict};
@@ -29,7 +30,7 @@ pub struct Question {
     /// The candidates of packages that have not all of them.
     candidates: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Releases that are present, whatever requires them.
-    wanted: Vec<(PackageName, Version)>,
+    wanted: Vec<Release>,
     /// Packages that an update asked for, but that were not locked: a resolution of the problem may lack them.
     asked: Vec<PackageName>,
     verdict: Verdict,
@@ -45,7 +46,7 @@ impl Question {
         // What is locked stays a candidate, but nothing is preferred.
         let locked = std::mem::take(&mut request.locked);
         let releases = locked.releases();
-        let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
+        let releases = releases.map(|(name, version)| Release::new(name.clone(), version.clone()));
         request.locked.kept = releases.chain(locked.kept.iter().cloned()).collect();
         Self {
             request,
@@ -68,7 +69,7 @@ impl Question {
             with: compromise.decided.iter().map(NamedReleases::of).collect(),
         };
         let mut question = Self::new(request, verdict);
-        for (name, version) in &compromise.decided {
+        for Release { name, version } in &compromise.decided {
             question.restrict(name, [version.clone()]);
         }
         question.restrict(&compromise.package, compromise.better.iter().cloned());
@@ -96,9 +97,12 @@ impl Question {
         let moved: Vec<&PackageName> = moved.filter(|name| locked.contains_key(*name)).collect();
         let named = update.packages.keys();
         let named = named.filter_map(|name| resolution.package(name));
-        let (wanted, optional): (Vec<_>, Vec<_>) = named
-            .map(|package| (package.name.clone(), package.version.clone()))
-            .partition(|(name, _)| request.locked.bound().any(|(other, _)| other == name));
+        let (wanted, optional): (Vec<_>, Vec<_>) =
+            named
+                .map(ResolvedPackage::release)
+                .partition(|Release { name, .. }| {
+                    request.locked.bound().any(|(other, _)| other == name)
+                });
         let questions = moved.iter().map(|package| {
             let others = moved.iter().filter(|other| *other != package);
             let versions: Vec<Version> = locked[package].iter().cloned().collect();
@@ -117,7 +121,7 @@ impl Question {
                     question.restrict(name, versions.iter().cloned());
                 }
             }
-            for (name, version) in &optional {
+            for Release { name, version } in &optional {
                 question.restrict(name, [version.clone()]);
                 question.asked.push(name.clone());
             }
@@ -142,7 +146,7 @@ impl Question {
         let mut bound: BTreeMap<&PackageName, &[BoundRequirement]> = packages
             .map(|package| (&package.name, package.requires.as_slice()))
             .collect();
-        let names = self.wanted.iter().map(|(name, _)| name);
+        let names = self.wanted.iter().map(|Release { name, .. }| name);
         bound.extend(names.zip(asked.iter().map(|root| root.requires.as_slice())));
         let mut required = BTreeSet::new();
         while let Some(requirements) = open.pop() {
@@ -152,7 +156,11 @@ impl Question {
                 }
             }
         }
-        let mut names = self.wanted.iter().map(|(name, _)| name).chain(&self.asked);
+        let mut names = self
+            .wanted
+            .iter()
+            .map(|Release { name, .. }| name)
+            .chain(&self.asked);
         let dropped = names.find(|name| !required.contains(name));
         dropped.map_or(NotCertified::Possible, |name| {
             NotCertified::Dropped(name.clone())
@@ -177,7 +185,7 @@ impl Question {
         mut supply: impl FnMut(&[PackageName]) -> Result<Vec<Supply>, E>,
     ) -> Result<Result<Certificate, NotCertified>, E> {
         let mut request = self.request.clone();
-        for (name, version) in &self.wanted {
+        for Release { name, version } in &self.wanted {
             let known = request.provided.iter().cloned();
             let known: Vec<IndexRecord> = known.filter(|record| record.name == *name).collect();
             let releases = if known.is_empty() {

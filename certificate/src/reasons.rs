@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Release, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, UpdateTarget};
 
 use crate::claim::{Claim, ClaimedReason, Tiers, Verdict};
@@ -128,7 +128,7 @@ fn without_update(request: &Request) -> Request {
     let mut request = request.clone();
     for (name, package) in request.update.take().unwrap_or_default().packages {
         if let UpdateTarget::Exactly(version) = package.to {
-            request.locked.kept.insert((name, version));
+            request.locked.kept.insert(Release::new(name, version));
         }
     }
     request

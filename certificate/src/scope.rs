@@ -101,7 +101,7 @@ impl Scope {
                     scope.split.insert(package.clone());
                     scope
                         .requirements
-                        .insert((owner.0.clone(), package.clone()));
+                        .insert((owner.name.clone(), package.clone()));
                 }
             }
         }
@@ -190,7 +190,7 @@ pub(crate) fn packages_of(derivation: &Derivation) -> BTreeSet<PackageName> {
     let mut packages = BTreeSet::new();
     for variable in &derivation.variables {
         if let DerivationVariable::Binding { owner, .. } = variable {
-            packages.insert(owner.0.clone());
+            packages.insert(owner.name.clone());
         }
         packages.insert(target_of(variable).clone());
     }

@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{
+    CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Release, Spec, Version,
+};
 use pkgres_resolver::{ClassRules, ModelRoot, PrereleasePolicy, Request, Root};
 
 use crate::NotCertified;
@@ -183,7 +185,7 @@ type HeldReleases<'request> = BTreeSet<(&'request PackageName, &'request Version
 /// The releases that stay candidates as a lock holds them.
 fn held_releases(request: &Request) -> HeldReleases<'_> {
     let kept = request.locked.kept.iter();
-    let kept = kept.map(|(name, version)| (name, version));
+    let kept = kept.map(|Release { name, version }| (name, version));
     request.locked.releases().chain(kept).collect()
 }
 

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassDefinition, ClassName, Interface, Package, PackageName, Version};
-
-pub(crate) type Release = (PackageName, Version);
+use pkgres_manifest::{ClassDefinition, ClassName, Interface, Package, Release};
 
 /// A class of a release.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +18,7 @@ pub struct BoundPackage {
     /// The package with its classes; `None` if it is not available.
     pub package: Option<Arc<Package>>,
     /// The bound versions: first the core library, then the others in the order of the manifest.
-    pub requires: Vec<(PackageName, Version)>,
+    pub requires: Vec<Release>,
 }
 
 /// The releases of a resolution, with their classes.
@@ -29,7 +27,7 @@ pub struct BoundPackages {
     /// The class that classes without `Extends` extend, if there is a core library.
     pub root_class: Option<ClassName>,
     /// The releases.
-    pub releases: BTreeMap<(PackageName, Version), BoundPackage>,
+    pub releases: BTreeMap<Release, BoundPackage>,
 }
 
 impl BoundPackages {
@@ -41,11 +39,7 @@ impl BoundPackages {
     /// Returns the releases with another one in place of one of them: requirements that are bound to `old` are bound to
     /// `new`, which is one of the releases, too.
     #[must_use]
-    pub fn with_replaced(
-        &self,
-        old: &(PackageName, Version),
-        new: &(PackageName, Version),
-    ) -> Self {
+    pub fn with_replaced(&self, old: &Release, new: &Release) -> Self {
         let mut replaced = self.clone();
         for (release, bound) in &mut replaced.releases {
             if release == new {
@@ -81,14 +75,19 @@ impl BoundPackages {
     /// Whether a package that a release requires may define a class, because its classes are not known.
     pub(crate) fn may_define(&self, release: &Release, class: &ClassName) -> bool {
         let required = self.releases.get(release).map(|bound| &bound.requires);
-        required.into_iter().flatten().any(|(name, version)| {
-            let bound = self.releases.get(&(name.clone(), version.clone()));
-            let is_unknown = bound.is_none_or(|bound| bound.package.is_none());
-            // The names of classes of the core library begin with its own.
-            let is_core = self.root_class.as_ref() == Some(&name.root_class());
-            let rest = class.as_str().strip_prefix(name.as_str());
-            is_unknown && (!is_core || rest.is_some_and(|rest| rest.starts_with('.')))
-        })
+        required
+            .into_iter()
+            .flatten()
+            .any(|Release { name, version }| {
+                let bound = self
+                    .releases
+                    .get(&Release::new(name.clone(), version.clone()));
+                let is_unknown = bound.is_none_or(|bound| bound.package.is_none());
+                // The names of classes of the core library begin with its own.
+                let is_core = self.root_class.as_ref() == Some(&name.root_class());
+                let rest = class.as_str().strip_prefix(name.as_str());
+                is_unknown && (!is_core || rest.is_some_and(|rest| rest.starts_with('.')))
+            })
     }
 
     /// Resolves the name of an interface in a release, as a class name is: the release that defines it, and its
@@ -111,16 +110,12 @@ impl BoundPackages {
     pub(crate) fn is_of_core(&self, at: &ClassAt) -> bool {
         let root = self.root_class.as_ref().map(ClassName::as_str);
         let core = root.and_then(|root| root.rsplit_once('.'));
-        core.is_some_and(|(core, _)| at.release.0.as_str() == core)
+        core.is_some_and(|(core, _)| at.release.name.as_str() == core)
     }
 
     /// The class that a name means in a release, and its ancestors as far as they are known: the release and the name of
     /// each, nearest first. Empty if the name means nothing there.
-    pub fn lineage(
-        &self,
-        release: &(PackageName, Version),
-        class: &ClassName,
-    ) -> Vec<((PackageName, Version), ClassName)> {
+    pub fn lineage(&self, release: &Release, class: &ClassName) -> Vec<(Release, ClassName)> {
         let Some(start) = self.lookup(release, class) else {
             return Vec::new();
         };

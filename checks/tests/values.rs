@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_model};
-use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions, Version};
+use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions};
 
 const CLASSES: &str = "Namespaces: {=: acme}\nName: Other\n---\nName: Holder\nProperties:\n  \
                        main: {Contract: $}\n  other: {Contract: $}\n---\nName: App\n";
@@ -23,7 +23,7 @@ fn problems(contract: &str, value: &str) -> Vec<String> {
     let packages = BoundPackages {
         root_class: None,
         releases: BTreeMap::from([(
-            (package.name().clone(), Version::new(1, 0, 0)),
+            package.release(),
             BoundPackage {
                 package: Some(Arc::new(package)),
                 requires: Vec::new(),

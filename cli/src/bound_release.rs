@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, Release, ReleaseSource};
 use pkgres_registry_client::RegistrySet;
-use pkgres_resolver::{Locked, Resolution, Root};
+use pkgres_resolver::{BoundRequirement, Locked, Resolution, ResolvedPackage, Root};
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -32,10 +32,10 @@ pub(crate) fn bound_packages(
         let requires = package
             .requires
             .iter()
-            .map(|bound| (bound.package.clone(), bound.version.clone()))
+            .map(BoundRequirement::release)
             .collect();
         bound.releases.insert(
-            (package.name.clone(), package.version.clone()),
+            package.release(),
             BoundPackage {
                 package: classes,
                 requires,
@@ -49,13 +49,13 @@ pub(crate) fn bound_packages(
 pub(crate) struct BoundRelease {
     pub(crate) package: Arc<Package>,
     pub(crate) packages: BoundPackages,
-    pub(crate) release: (PackageName, Version),
+    pub(crate) release: Release,
     /// The registries of the releases.
     pub(crate) registries: RegistrySet,
     /// The digests of the artifacts of the releases, as far as the registries know them.
-    pub(crate) digests: BTreeMap<(PackageName, Version), ArtifactDigest>,
+    pub(crate) digests: BTreeMap<Release, ArtifactDigest>,
     /// The releases that the host has or that are built in, which have no files.
-    pub(crate) provided: BTreeSet<(PackageName, Version)>,
+    pub(crate) provided: BTreeSet<Release>,
     /// The reason why the package is bound to nothing, if its requirements have no resolution.
     pub(crate) unbound: Option<Diagnostic>,
 }
@@ -106,21 +106,17 @@ impl BoundRelease {
         let (mut packages, requires, unbound) = match searched {
             Searched::Solved(resolution) => {
                 digests.extend(resolution.packages().iter().filter_map(|package| {
-                    let release = (package.name.clone(), package.version.clone());
+                    let release = package.release();
                     Some((release, package.digest?))
                 }));
                 let without_files = resolution.packages().iter().filter(|package| {
                     let source = &package.source;
                     matches!(source, ReleaseSource::Host | ReleaseSource::BuiltIn)
                 });
-                provided.extend(
-                    without_files.map(|package| (package.name.clone(), package.version.clone())),
-                );
+                provided.extend(without_files.map(ResolvedPackage::release));
                 let packages = bound_packages(&resolution, &registries, context)?;
                 let requires = resolution.roots()[0].requires.iter();
-                let requires = requires
-                    .map(|bound| (bound.package.clone(), bound.version.clone()))
-                    .collect();
+                let requires = requires.map(BoundRequirement::release).collect();
                 (packages, requires, None)
             }
             Searched::Conflict(conflict) => {
@@ -143,7 +139,7 @@ impl BoundRelease {
                 (packages, Vec::new(), Some(finding))
             }
         };
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         let root = BoundPackage {
             package: Some(Arc::clone(&package)),
             requires,

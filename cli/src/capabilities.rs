@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_checks::{BoundPackage, BoundPackages, conformance};
 use pkgres_manifest::{
     LockedCapability, LockedConformance, LockedImplementation, Lockfile, Package, PackageName,
-    Version,
+    Release, Version,
 };
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::Resolution;
@@ -39,12 +39,12 @@ pub(crate) fn are_capabilities_right(
     context: &Context,
 ) -> Result<bool> {
     let of_lock = lock.capabilities.keys();
-    let of_lock = of_lock.map(|it| (it.package.clone(), it.version.clone()));
-    let mut implementing: BTreeSet<(PackageName, Version)> = of_lock.collect();
+    let of_lock = of_lock.map(|it| Release::new(it.package.clone(), it.version.clone()));
+    let mut implementing: BTreeSet<Release> = of_lock.collect();
     // The project may have a different version than when it was locked.
-    implementing.retain(|(name, _)| name != root.name());
+    implementing.retain(|Release { name, .. }| name != root.name());
     if !root.manifest.implements.is_empty() {
-        implementing.insert((root.name().clone(), root.manifest.version.clone()));
+        implementing.insert(root.release());
     }
     let implementing: Vec<_> = implementing.into_iter().collect();
     let now = capabilities(lock, &implementing, Some(root), registries, context)?;
@@ -58,7 +58,7 @@ pub(crate) fn are_capabilities_right(
 /// The capabilities of some releases of a lockfile.
 fn capabilities(
     lock: &Lockfile,
-    implementing: &[(PackageName, Version)],
+    implementing: &[Release],
     root: Option<&Arc<Package>>,
     registries: &RegistrySet,
     context: &Context,
@@ -73,8 +73,8 @@ fn capabilities(
             for interface in &class.interfaces {
                 let implementation = LockedImplementation {
                     class: class.class.value.clone(),
-                    package: release.0.clone(),
-                    version: release.1.clone(),
+                    package: release.name.clone(),
+                    version: release.version.clone(),
                     interface: interface.interface.value.clone(),
                 };
                 let functions = interface.functions.iter().filter_map(|function| {
@@ -97,7 +97,7 @@ fn capabilities(
 /// Some releases of a lockfile with all that they require.
 fn bound_packages(
     lock: &Lockfile,
-    releases: &[(PackageName, Version)],
+    releases: &[Release],
     root: Option<&Arc<Package>>,
     registries: &RegistrySet,
     context: &Context,
@@ -112,7 +112,7 @@ fn bound_packages(
         if bound.releases.contains_key(&release) {
             continue;
         }
-        let (name, version) = &release;
+        let Release { name, version } = &release;
         let own_root = root.filter(|root| root.name() == name);
         let (package, versions): (_, BTreeMap<PackageName, Version>) = if let Some(root) = own_root
         {
@@ -133,10 +133,10 @@ fn bound_packages(
         let order = core
             .into_iter()
             .chain(stated.map(|requirement| &requirement.package));
-        let mut requires: Vec<(PackageName, Version)> = Vec::new();
+        let mut requires: Vec<Release> = Vec::new();
         for name in order {
             if let Some(version) = versions.get(name) {
-                let release = (name.clone(), version.clone());
+                let release = Release::new(name.clone(), version.clone());
                 if !requires.contains(&release) {
                     requires.push(release);
                 }

@@ -123,8 +123,7 @@ fn completed(
     let ReleaseSource::Registry(registry) = source else {
         return Ok(record.clone());
     };
-    let release = (registry, record.name.clone(), record.version.clone());
-    if !registries.complete(&[release])? {
+    if !registries.complete(&[(registry, record.release())])? {
         return Ok(record.clone());
     }
     let supplies = registries.supply(std::slice::from_ref(&record.name))?;

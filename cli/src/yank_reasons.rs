@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{Exclusion, Resolution};
 
@@ -13,7 +13,7 @@ const REASON_CHARACTERS: usize = 200;
 /// The reasons of some yanked releases. Registries that give none, or cannot be asked, have no entries: the release was
 /// yanked all the same.
 #[derive(Debug, Default)]
-pub(crate) struct YankReasons(BTreeMap<(PackageName, Version), String>);
+pub(crate) struct YankReasons(BTreeMap<Release, String>);
 
 impl YankReasons {
     /// Asks the registries for the reasons of yanked releases.
@@ -32,7 +32,8 @@ impl YankReasons {
             };
             for version in versions {
                 if let Some(reason) = description.yank_reason(version) {
-                    reasons.insert((name.clone(), version.clone()), shown_reason(reason));
+                    let release = Release::new(name.clone(), (*version).clone());
+                    reasons.insert(release, shown_reason(reason));
                 }
             }
         }
@@ -53,8 +54,8 @@ impl YankReasons {
 
     /// The reason for one release, ready to be shown.
     pub(crate) fn get(&self, name: &PackageName, version: &Version) -> Option<&str> {
-        let key = (name.clone(), version.clone());
-        self.0.get(&key).map(String::as_str)
+        let release = Release::new(name.clone(), version.clone());
+        self.0.get(&release).map(String::as_str)
     }
 
     /// The reason behind the words "was yanked": ` (REASON)`, or nothing.

@@ -9,12 +9,10 @@ use std::rc::Rc;
 use pkgres_checks::{BoundPackages, ClassProperties, check_model_of};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property,
+    ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property, Release,
     TemplateValue, ValueKind, VersionPin,
 };
 use serde_json::{Map, Number, Value, json};
-
-use crate::kinds::Release;
 
 /// The classes of the objects of a model, which are looked up when something needs them.
 pub(crate) struct ObjectClasses<'packages> {
@@ -92,7 +90,11 @@ impl<'packages> ObjectClasses<'packages> {
         if let Some(id) = &described.id {
             header.insert("id".to_owned(), json!(id));
         }
-        if let Ok(Some((package, version))) = release_of(self.packages, described) {
+        if let Ok(Some(Release {
+            name: package,
+            version,
+        })) = release_of(self.packages, described)
+        {
             header.insert("package".to_owned(), json!(package.as_str()));
             header.insert("version".to_owned(), json!(version.to_string()));
         }
@@ -218,7 +220,7 @@ pub(crate) fn release_of<'packages>(
         |mut by_name: BTreeMap<_, Vec<_>>, (release, bound)| {
             let package = bound.package.as_deref();
             if package.is_some_and(|package| package.exports(class)) {
-                by_name.entry(&release.0).or_default().push(release);
+                by_name.entry(&release.name).or_default().push(release);
             }
             by_name
         },
@@ -226,23 +228,37 @@ pub(crate) fn release_of<'packages>(
     let mut candidates: Vec<&Release> = by_name.into_values().flatten().collect();
     let defining = candidates.first().copied();
     if let Some(package) = &object.package {
-        candidates.retain(|(name, _)| name == package);
+        candidates.retain(|Release { name, .. }| name == package);
     }
     let unpinned = candidates.clone();
     if let Some(version) = pinned {
-        candidates.retain(|(_, candidate)| candidate == version);
+        candidates.retain(
+            |Release {
+                 version: candidate, ..
+             }| candidate == version,
+        );
     }
     let error =
         |message: String, hint: &str| Diagnostic::error(Code::Model, message).hint(hint.to_owned());
     match (candidates.as_slice(), unpinned.as_slice(), pinned) {
         ([release], _, _) => Ok(Some(release)),
-        ([], [(name, locked), ..], Some(version)) => Err(error(
+        (
+            [],
+            [
+                Release {
+                    name,
+                    version: locked,
+                },
+                ..,
+            ],
+            Some(version),
+        ) => Err(error(
             format!("the object is pinned to {name} {version}, and the lockfile has {locked}"),
             "remove the version from the header of the object, which is then of the locked version",
         )),
         ([], _, _) if is_of_core(packages, class) => Ok(None),
         ([], _, _) => {
-            if let (Some(package), Some((name, _))) = (&object.package, defining) {
+            if let (Some(package), Some(Release { name, .. })) = (&object.package, defining) {
                 return Err(error(
                     format!("`{package}` does not define the class `{class}`, but `{name}` does"),
                     "correct `package` in the header of the object",
@@ -256,10 +272,14 @@ pub(crate) fn release_of<'packages>(
         (several, _, _) => {
             let names: Vec<String> = several
                 .iter()
-                .map(|(name, version)| format!("{} {version}", Escaped::new(name.as_str())))
+                .map(|Release { name, version }| {
+                    format!("{} {version}", Escaped::new(name.as_str()))
+                })
                 .collect();
             let model = Escaped::shortened(object.location.source().name());
-            let is_one_package = several.iter().all(|(name, _)| *name == several[0].0);
+            let is_one_package = several
+                .iter()
+                .all(|Release { name, .. }| *name == several[0].name);
             let hint = if is_one_package {
                 format!(
                     "`pkgres pin {model} --registry REGISTRY --in-place` writes package and version into the model"

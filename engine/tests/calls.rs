@@ -11,12 +11,10 @@ use pkgres_engine::{
 };
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ClassName, Facts, Limits, ObjectModel, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, Version,
+    ClassName, Facts, Limits, ObjectModel, Package, PackageManifest, PackagePath, ReadOptions,
+    Release,
 };
 use serde_json::{Value, json};
-
-type Release = (PackageName, Version);
 
 /// The files of packages by package and path.
 #[derive(Default)]
@@ -24,7 +22,7 @@ struct Files(BTreeMap<(String, String), String>);
 
 impl PackageFiles for Files {
     fn read(&self, release: &Release, path: &PackagePath) -> Result<Option<Vec<u8>>, String> {
-        let key = (release.0.to_string(), path.as_str().to_owned());
+        let key = (release.name.to_string(), path.as_str().to_owned());
         Ok(self.0.get(&key).map(|text| text.clone().into_bytes()))
     }
 }
@@ -48,7 +46,7 @@ fn bind(packages: &[WrittenPackage<'_>]) -> (BoundPackages, Vec<Release>, Files)
             Some(found.1.as_bytes().to_vec())
         });
         let (package, _) = read.into_result().expect("the package is right");
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         for (path, text) in *contents {
             let key = ((*name).to_owned(), (*path).to_owned());
             files.0.insert(key, (*text).to_owned());

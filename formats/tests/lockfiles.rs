@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_formats::{ECOSYSTEMS, ansible, opcua};
 use pkgres_manifest::{
     Bindings, Ecosystem, Limits, LockedPackage, LockedRequirement, Lockfile, PackageName,
-    RegistryName, ReleaseSource, Version,
+    RegistryName, Release, ReleaseSource, Version,
 };
 
 /// A lockfile with a root that requires a package, which requires another one.
@@ -32,10 +32,10 @@ fn lockfile(
         roots: BTreeMap::from([(root, BTreeMap::from([(one.clone(), bound)]))]),
         packages: BTreeMap::from([
             (
-                (one, of_one),
+                Release::new(one, of_one),
                 package([(two.clone(), of_two.clone())].into_iter().collect()),
             ),
-            ((two, of_two), package(Bindings::default())),
+            (Release::new(two, of_two), package(Bindings::default())),
         ]),
         ..Lockfile::default()
     }

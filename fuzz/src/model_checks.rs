@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
 use pkgres_manifest::diagnostic::{Escaped, SourceText, capped};
 use pkgres_manifest::{
-    Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Version,
+    Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Release, Version,
 };
 
 use crate::property::{are_safe, checked, is_safe_line};
@@ -117,9 +117,9 @@ fn model_check(data: &[u8]) {
         package: Some(Arc::new(package)),
         requires: Vec::new(),
     };
-    let key = (name, Version::new(1, 0, 0));
+    let root = Release::new(name, Version::new(1, 0, 0));
     let mut packages = BoundPackages::default();
-    packages.releases.insert(key, release);
+    packages.releases.insert(root, release);
     let report = check_model(&model, &packages);
     are_safe(&report.findings);
     for finding in capped(report.findings.clone()) {

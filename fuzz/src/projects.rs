@@ -2,7 +2,8 @@
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    Limits, LockDiff, Lockfile, ObjectId, ObjectModel, PackageName, Pins, Version, VersionPin,
+    Limits, LockDiff, Lockfile, ObjectId, ObjectModel, PackageName, Pins, Release, Version,
+    VersionPin,
 };
 
 use crate::property::{are_safe, checked, is_safe_line};
@@ -198,7 +199,8 @@ fn model(data: &[u8]) {
         }
         assert!(object.holder.is_none_or(|holder| holder.0 < at));
         if !matches!(object.version, VersionPin::Exact(_)) || object.package.is_none() {
-            pins.objects.insert(id, (package.clone(), version.clone()));
+            pins.objects
+                .insert(id, Release::new(package.clone(), version.clone()));
         }
     }
     pins.packages.clone_from(model.fixations());
@@ -214,7 +216,11 @@ fn model(data: &[u8]) {
     for (at, (before, after)) in model.objects().iter().zip(pinned.objects()).enumerate() {
         assert_eq!(before.class, after.class);
         assert_eq!(before.id, after.id);
-        if let Some((package, version)) = pins.objects.get(&ObjectId(at)) {
+        if let Some(Release {
+            name: package,
+            version,
+        }) = pins.objects.get(&ObjectId(at))
+        {
             assert_eq!(after.package.as_ref(), Some(package));
             assert_eq!(after.version, VersionPin::Exact(version.clone()));
         } else {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Escaped, Location, SourceText};
-use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName};
+use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, Release};
 use pkgres_registry_client::http::CredentialSources;
 use pkgres_registry_client::protocol::{
     BatchRequest, Changes, ClassDocument, Config, Digest, ErrorDocument, FrameDecoder, FrameError,
@@ -460,7 +460,7 @@ fn addresses(data: &[u8]) {
         }
         Err(error) => is_safe(&error),
     }
-    if let Some((name, version)) = PackageFolder::release_of_archive(text) {
+    if let Some(Release { name, version }) = PackageFolder::release_of_archive(text) {
         assert_eq!(PackageFolder::archive_name(&name, &version), text);
     }
 }

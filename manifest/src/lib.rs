@@ -64,6 +64,7 @@ mod package;
 mod package_format;
 mod package_path;
 mod read_options;
+mod release;
 mod release_source;
 mod resources;
 #[cfg(feature = "json")]
@@ -121,6 +122,7 @@ pub use package::{
 pub use package_format::{Format, FormatError, SupportedFormats};
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
+pub use release::Release;
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use resources::{
     ClassResources, MetaParameters, PackageResources, Polling, Properties, PropertyError,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Limits, ObjectId, ObjectModel, PackageName, Pins, ValueKind, Version, VersionPin,
+    Limits, ObjectId, ObjectModel, PackageName, Pins, Release, ValueKind, Version, VersionPin,
 };
 
 fn read(name: &str, text: &str) -> Result<ObjectModel, Vec<Diagnostic>> {
@@ -32,7 +32,8 @@ fn pin(name: &str, text: &str) -> String {
             .entry(package.clone())
             .or_default()
             .insert(version.clone());
-        pins.objects.insert(ObjectId(number), (package, version));
+        pins.objects
+            .insert(ObjectId(number), Release::new(package, version));
     }
     let pinned = model
         .with_pins(&pins, &Limits::default())
@@ -366,12 +367,12 @@ fn an_environment_keeps_its_table_of_versions() {
 #[test]
 fn other_values_are_not_overwritten() {
     let pins = |model: &ObjectModel| {
-        let release = (
+        let release = Release::new(
             PackageName::parse("org.acme.P").expect("a name"),
             version("1.2.0"),
         );
         Pins {
-            packages: BTreeMap::from([(release.0.clone(), BTreeSet::from([version("1.2.0")]))]),
+            packages: BTreeMap::from([(release.name.clone(), BTreeSet::from([version("1.2.0")]))]),
             objects: (0..model.objects().len())
                 .map(|number| (ObjectId(number), release.clone()))
                 .collect(),
@@ -412,7 +413,7 @@ fn other_values_are_not_overwritten() {
 fn the_limit_that_versions_exceed_is_named() {
     let text = "Objects:\n- ?:\n    id: a\n    type: org.acme.A\n";
     let model = read("m.yaml", text).expect("a model");
-    let release = (
+    let release = Release::new(
         PackageName::parse("org.acme.P").expect("a name"),
         version("1.2.0"),
     );

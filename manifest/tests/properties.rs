@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{
     ArtifactDigest, Bindings, ClassName, IndexRecord, IndexedClass, Limits, LockedCapability,
     LockedConformance, LockedImplementation, LockedPackage, LockedRequirement, Lockfile,
-    PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version, VersionSet,
+    PackageName, RegistryName, Release, ReleaseSource, Requirement, Spec, Version, VersionSet,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -158,6 +158,10 @@ fn digest() -> impl Strategy<Value = ArtifactDigest> {
     })
 }
 
+fn release() -> impl Strategy<Value = Release> {
+    (name(), version()).prop_map(|(name, version)| Release::new(name, version))
+}
+
 fn lockfile() -> impl Strategy<Value = Lockfile> {
     let requirement = (spec(), version()).prop_map(|(spec, version)| LockedRequirement {
         spec: Spec::parse(&spec.normal_form()).expect("a normal form is a spec"),
@@ -185,7 +189,7 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
     let capability = "(conflict if os=[a-z, ]{1,6}; )?(implemented|not-supported)"
         .prop_map(|text| LockedCapability::parse(&text).expect("it is a capability"));
     let conformance = (
-        proptest::option::of((name(), version())),
+        proptest::option::of(release()),
         btree_map("[a-z_]{1,5}", capability, 0..3),
     )
         .prop_map(|(defined_by, functions)| LockedConformance {
@@ -198,7 +202,7 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         btree_map(name(), btree_map(name(), requirement, 0..4), 0..3),
         btree_map(name(), overriding, 0..3),
         btree_set(name(), 0..3),
-        btree_map((name(), version()), package, 0..5),
+        btree_map(release(), package, 0..5),
         btree_map(implementation, conformance, 0..3),
     )
         .prop_map(
@@ -431,7 +435,7 @@ fn a_lockfile_is_yaml() {
         )]),
         side_by_side: BTreeSet::from([PackageName::parse("org.acme.Db").expect("a name")]),
         packages: BTreeMap::from([(
-            (
+            Release::new(
                 PackageName::parse("org.acme.Db").expect("a name"),
                 Version::parse("1.4.0-rc.1").expect("a version"),
             ),
@@ -452,7 +456,7 @@ fn a_lockfile_is_yaml() {
                 interface: ClassName::parse("org.acme.Service").expect("a name"),
             },
             LockedConformance {
-                defined_by: Some((
+                defined_by: Some(Release::new(
                     PackageName::parse("org.acme.iface").expect("a name"),
                     Version::new(1, 1, 0),
                 )),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Release, Version};
 use pkgres_resolver::{Resolution, Root, Supply};
 
 use crate::registry::RegistryError;
@@ -36,27 +36,24 @@ pub fn class_graph(
         .iter()
         .map(|package| package.name.clone())
         .collect();
-    let mut records: BTreeMap<(PackageName, Version), IndexRecord> = BTreeMap::new();
+    let mut records: BTreeMap<Release, IndexRecord> = BTreeMap::new();
     for supply in registries.supply(&names)? {
         if let Supply::Releases { records: found, .. } = supply {
             for record in found {
-                records.insert((record.name.clone(), record.version.clone()), record);
+                records.insert(record.release(), record);
             }
         }
     }
     let roots = roots.iter().filter_map(Root::record);
     for record in provided.iter().chain(roots) {
-        records.insert(
-            (record.name.clone(), record.version.clone()),
-            record.clone(),
-        );
+        records.insert(record.release(), record.clone());
     }
     let mut graph = BTreeMap::new();
     for owner in resolution.owners() {
         let Some((name, version)) = owner.release() else {
             continue;
         };
-        let Some(record) = records.get(&(name.clone(), version.clone())) else {
+        let Some(record) = records.get(&Release::new(name.clone(), version.clone())) else {
             continue;
         };
         for class in record.classes.iter().flatten() {
@@ -72,8 +69,8 @@ pub fn class_graph(
                     return Some(node(name, version, parent));
                 }
                 owner.requires().iter().find_map(|bound| {
-                    let key = (bound.package.clone(), bound.version.clone());
-                    let defines = records.get(&key)?.exports(parent);
+                    let required = bound.release();
+                    let defines = records.get(&required)?.exports(parent);
                     defines.then(|| node(&bound.package, &bound.version, parent))
                 })
             };

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{
-    ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, ReleaseSource, Version,
+    ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, Release, ReleaseSource,
 };
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
@@ -193,10 +193,7 @@ pub fn repairs(
 
 /// The releases of a resolution that class rules are about: each requires another one, or something with classes
 /// requires it.
-fn related(
-    resolution: &Resolution,
-    roots_have_classes: bool,
-) -> Vec<(&RegistryName, PackageName, Version)> {
+fn related(resolution: &Resolution, roots_have_classes: bool) -> Vec<(&RegistryName, Release)> {
     let mut required = BTreeSet::new();
     for owner in resolution.owners() {
         if roots_have_classes || matches!(owner, ResolvedOwner::Package(_)) {
@@ -210,9 +207,7 @@ fn related(
             !package.requires.is_empty() || required.contains(&(&package.name, &package.version))
         })
         .filter_map(|package| match &package.source {
-            ReleaseSource::Registry(registry) => {
-                Some((registry, package.name.clone(), package.version.clone()))
-            }
+            ReleaseSource::Registry(registry) => Some((registry, package.release())),
             _ => None,
         })
         .collect()
@@ -247,7 +242,7 @@ pub fn advance(
                 }
             }
             Step::NeedClasses(releases) => {
-                for (name, version) in releases {
+                for Release { name, version } in releases {
                     let package = registries.package(&name, &version, options)?;
                     resolver.provide_classes(&name, &version, package)?;
                 }

@@ -26,7 +26,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use pkgres_manifest::{Package, PackageName, ReadOptions, ReleaseSource, Version};
+use pkgres_manifest::{Package, PackageName, ReadOptions, Release, ReleaseSource, Version};
 use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Step, Supply};
 
 use crate::drive::Answer;
@@ -161,7 +161,7 @@ pub async fn drive_async(
                 }
             }
             Step::NeedClasses(releases) => {
-                for (name, version) in releases {
+                for Release { name, version } in releases {
                     let package = registries.package(&name, &version, options).await?;
                     resolver.provide_classes(&name, &version, package)?;
                 }
@@ -261,7 +261,9 @@ impl AsyncRegistries for BlockingRegistries {
         locked: &LockedArtifacts,
     ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send {
         let names = names.to_vec();
-        let of_names = locked.iter().filter(|((name, _), _)| names.contains(name));
+        let of_names = locked
+            .iter()
+            .filter(|(Release { name, .. }, _)| names.contains(name));
         let locked: LockedArtifacts = of_names
             .map(|(release, artifact)| (release.clone(), artifact.clone()))
             .collect();

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::{ContractPlace, ObjectId, ObjectModel, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ContractPlace, ObjectId, ObjectModel, ReadOptions, Release};
 use pkgres_resolver::{
-    Conflict, ContractScope, ModelRoot, ObjectRequirement, ReasonKind, Request, Resolution, Root,
+    BoundRequirement, Conflict, ContractScope, ModelRoot, ObjectRequirement, ReasonKind, Request,
+    Resolution, Root,
 };
 
 use crate::drive::{Answer, solve};
@@ -23,7 +24,7 @@ pub struct ModelVersions {
     /// The contracts of these conflicts.
     pub violated: BTreeSet<ContractPlace>,
     /// The releases that define the classes of the objects, in the order of the model.
-    pub releases: Vec<Option<(PackageName, Version)>>,
+    pub releases: Vec<Option<Release>>,
     /// The resolution with these releases.
     pub resolution: Option<Box<Resolution>>,
 }
@@ -161,9 +162,9 @@ fn of_model(root: ModelRoot, request: &Request) -> Request {
 }
 
 /// The releases of the objects of a model.
-fn releases(resolution: &Resolution) -> impl Iterator<Item = (PackageName, Version)> {
+fn releases(resolution: &Resolution) -> impl Iterator<Item = Release> {
     let bound = resolution.roots()[0].requires.iter();
-    bound.map(|bound| (bound.package.clone(), bound.version.clone()))
+    bound.map(BoundRequirement::release)
 }
 
 /// The contracts of a conflict.

@@ -10,7 +10,8 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
     BoundRequirement, Conflict, Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason,
-    ReasonKind, Request, Resolution, ResolvedOwner, Root, Supply, Update, UpdateTarget,
+    ReasonKind, Request, Resolution, ResolvedOwner, ResolvedPackage, Root, Supply, Update,
+    UpdateTarget,
 };
 
 use crate::drive::{Answer, solve};
@@ -104,9 +105,7 @@ pub fn outdated(
     // As in an update of everything, which may keep yanked releases.
     afresh.locked = Locked::default();
     let packages = resolution.packages().iter();
-    afresh.locked.kept = packages
-        .map(|package| (package.name.clone(), package.version.clone()))
-        .collect();
+    afresh.locked.kept = packages.map(ResolvedPackage::release).collect();
     afresh.update = None;
     let fresh = match solve(afresh.clone(), registries, options)? {
         Answer::Solved(fresh) => Some(fresh),

@@ -10,7 +10,7 @@ use pkgres_files::{FileError, Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use pkgres_manifest::{
     ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, Version, sha256,
+    ReadOptions, Release, Version, sha256,
 };
 
 /// Files at the top of a package folder that belong to the project, not to the package.
@@ -332,7 +332,7 @@ impl PackageFolder {
     }
 
     /// The release whose archive has this [file name](Self::archive_name).
-    pub fn release_of_archive(file: &str) -> Option<(PackageName, Version)> {
+    pub fn release_of_archive(file: &str) -> Option<Release> {
         let stem = file.strip_suffix(ARCHIVE_ENDING)?;
         // Both names and versions can have a `-`.
         let mut dashes = stem.match_indices('-');
@@ -340,7 +340,7 @@ impl PackageFolder {
             let name = PackageName::parse(&stem[..at]).ok()?;
             let version = Version::parse(&stem[at + dash.len()..]).ok()?;
             let is_its_name = Self::archive_name(&name, &version) == file;
-            is_its_name.then_some((name, version))
+            is_its_name.then(|| Release::new(name, version))
         })
     }
 

@@ -16,7 +16,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "index")]
 use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
-use pkgres_manifest::{Archive, PackagePath, sha256};
+use pkgres_manifest::{Archive, PackagePath, Release, sha256};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions,
     RegistryName, Version,
@@ -509,7 +509,7 @@ pub trait Registry: Send + Sync {
     /// have are skipped.
     ///
     /// Returns whether there were drafts among them.
-    fn complete(&self, releases: &[(PackageName, Version)]) -> Result<bool, RegistryError> {
+    fn complete(&self, releases: &[Release]) -> Result<bool, RegistryError> {
         let _ = releases;
         Ok(false)
     }

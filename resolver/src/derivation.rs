@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassName, Package, PackageName, Version};
+use pkgres_manifest::{ClassName, Package, PackageName, Release, Version};
 
 /// The classes of releases with their properties.
-pub type ClassFiles = BTreeMap<(PackageName, Version), Arc<Package>>;
+pub type ClassFiles = BTreeMap<Release, Arc<Package>>;
 
 /// The evidence for a search's verdict, from which others can write a proof.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +52,7 @@ pub enum DerivationVariable {
     /// The release that a requirement on a package with several releases is bound to.
     Binding {
         /// The release that has the requirement.
-        owner: (PackageName, Version),
+        owner: Release,
         /// The required package.
         package: PackageName,
         /// All versions of that package.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    IndexRecord, LockedRequirement, Lockfile, PackageName, ReleaseSource, Requirement, Spec,
-    Version,
+    IndexRecord, LockedRequirement, Lockfile, PackageName, Release, ReleaseSource, Requirement,
+    Spec, Version,
 };
 use rustc_hash::FxHashSet;
 
@@ -90,7 +90,8 @@ pub fn frozen(
             roots.push(root_of(name, version, &lock.roots[*name]));
         }
         (locked.roots).retain(|name, _| name == root || reached.roots.contains_key(name));
-        (locked.packages).retain(|(name, version), _| reached.all.contains(&(name, version)));
+        (locked.packages)
+            .retain(|Release { name, version }, _| reached.all.contains(&(name, version)));
     }
     let mut resolver = Resolver::new(Request {
         roots,
@@ -106,7 +107,7 @@ pub fn frozen(
     });
     // Compiled into one index for each source: one for each package would take far longer.
     let mut releases: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
-    for ((name, version), package) in &lock.packages {
+    for (Release { name, version }, package) in &lock.packages {
         let mut record = IndexRecord::new(name.clone(), version.clone());
         record.digest = package.digest;
         record.requirements = package
@@ -139,7 +140,10 @@ pub fn frozen(
     let found: BTreeSet<(&PackageName, &Version)> = found
         .map(|package| (&package.name, &package.version))
         .collect();
-    let held = lock.packages.keys().map(|(name, version)| (name, version));
+    let held = lock
+        .packages
+        .keys()
+        .map(|Release { name, version }| (name, version));
     // One of several roots need not reach everything.
     let is_whole = reached.is_some() || held.clone().all(|release| found.contains(&release));
     let held: BTreeSet<(&PackageName, &Version)> = held.collect();
@@ -182,7 +186,10 @@ impl<'lock> Reached<'lock> {
             if let Some(requirements) = lock.roots.get(name) {
                 reached.roots.entry(name).or_insert(version);
                 rest.extend(bound(requirements));
-            } else if let Some(package) = lock.packages.get(&(name.clone(), version.clone())) {
+            } else if let Some(package) = lock
+                .packages
+                .get(&Release::new(name.clone(), version.clone()))
+            {
                 rest.extend(package.requires.iter());
             }
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
-    ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version, VersionPin,
+    ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, Release, Spec, Version, VersionPin,
 };
 
 use crate::request::{Locked, ModelRoot, ObjectRequirement, PrereleasePolicy, SolveOptions};
@@ -24,7 +24,7 @@ pub struct PlannedModel {
     pub substitutions: Vec<Substitution>,
     /// The releases that objects are pinned to. They belong to [`Locked::kept`], so that they can be chosen even if they
     /// were yanked since.
-    pub pinned: BTreeSet<(PackageName, Version)>,
+    pub pinned: BTreeSet<Release>,
 }
 
 /// A model that cannot be planned.
@@ -35,7 +35,7 @@ pub struct WrongModel {
     /// The requirements of the objects, in the order of the model, except of those with errors.
     pub objects: Vec<Option<ObjectRequirement>>,
     /// The releases that these objects are pinned to, as in [`PlannedModel::pinned`].
-    pub pinned: BTreeSet<(PackageName, Version)>,
+    pub pinned: BTreeSet<Release>,
 }
 
 /// The packages that define a class.
@@ -59,7 +59,7 @@ pub struct ModelPlan {
     model: Arc<ObjectModel>,
     fallback: Fallback,
     /// The releases that are preferred.
-    locked: BTreeSet<(PackageName, Version)>,
+    locked: BTreeSet<Release>,
     /// What else decides whether a release can be chosen.
     options: SolveOptions,
     /// The classes that the host supplies.
@@ -137,7 +137,7 @@ impl ModelPlan {
         };
         let is_locked = |name: &&PackageName| {
             let mut locked = self.locked.iter();
-            locked.any(|(locked, _)| locked == *name)
+            locked.any(|Release { name: locked, .. }| locked == *name)
         };
         let locked: BTreeSet<PackageName> = all.iter().filter(is_locked).cloned().collect();
         let chosen = if locked.is_empty() {
@@ -205,7 +205,7 @@ impl ModelPlan {
                 options.prerelease == PrereleasePolicy::Never && record.version.is_prerelease();
             !record.yanked && is_old_enough && !is_left_out
         };
-        let release = (record.name.clone(), record.version.clone());
+        let release = record.release();
         has_class(record, class) && (self.locked.contains(&release) || is_open())
     }
 
@@ -337,14 +337,11 @@ impl ObjectPackages {
 }
 
 /// The releases that objects with these requirements are pinned to.
-fn pinned(
-    model: &ObjectModel,
-    objects: &[Option<ObjectRequirement>],
-) -> BTreeSet<(PackageName, Version)> {
+fn pinned(model: &ObjectModel, objects: &[Option<ObjectRequirement>]) -> BTreeSet<Release> {
     let objects = model.objects().iter().zip(objects);
     let pinned = objects.filter_map(|(object, required)| match (&object.version, required) {
         (VersionPin::Exact(version), Some(required)) => {
-            Some((required.package.clone(), version.clone()))
+            Some(Release::new(required.package.clone(), version.clone()))
         }
         _ => None,
     });

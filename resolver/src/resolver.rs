@@ -41,7 +41,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::{Package, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{Package, PackageName, Release, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Cancellation, Interrupt, StepCount};
@@ -69,7 +69,7 @@ pub enum Step {
     Need(Vec<PackageName>),
     /// The classes of these releases are needed to check the contracts of a model.
     /// [`Resolver::provide_classes`] of all of them, then continue.
-    NeedClasses(Vec<(PackageName, Version)>),
+    NeedClasses(Vec<Release>),
     /// There is a valid resolution. It is the best one in the order of decisions. If finding that
     /// takes more than [`conflict_limit`](SolveOptions::conflict_limit) conflicts, it is one of
     /// which no release can be exchanged for a better one.
@@ -355,9 +355,12 @@ impl Resolver {
     fn detect_unanswered(&mut self, step: Step) -> Step {
         let needed: Option<Vec<PackageName>> = match &step {
             Step::Need(names) => Some(names.clone()),
-            Step::NeedClasses(releases) => {
-                Some(releases.iter().map(|(name, _)| name.clone()).collect())
-            }
+            Step::NeedClasses(releases) => Some(
+                releases
+                    .iter()
+                    .map(|Release { name, .. }| name.clone())
+                    .collect(),
+            ),
             _ => None,
         };
         let before = std::mem::replace(&mut self.needed, needed.clone());

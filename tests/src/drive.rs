@@ -6,10 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Package, PackageName, RegistryName, ReleaseSource};
+use pkgres_manifest::{IndexRecord, Package, PackageName, RegistryName, Release, ReleaseSource};
 use pkgres_resolver::{CompiledIndex, Request, Resolver, Step, Supply};
-
-use crate::reference::Release;
 
 /// The packages for a solver.
 pub trait Packages {
@@ -139,7 +137,8 @@ fn meet_needs(
             Step::NeedClasses(releases) => {
                 for release in releases {
                     let classes = packages.classes(&release);
-                    let provided = resolver.provide_classes(&release.0, &release.1, classes);
+                    let provided =
+                        resolver.provide_classes(&release.name, &release.version, classes);
                     provided.expect("the release was provided");
                 }
             }

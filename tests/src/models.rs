@@ -18,12 +18,12 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
     ClassName, IndexRecord, Limits, ObjectModel, Package, PackageManifest, PackageName,
-    ReadOptions, Requirement, Spec,
+    ReadOptions, Release, Requirement, Spec,
 };
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Root};
 
 use crate::build::{Build as _, package, release, version};
-use crate::reference::{Class, Release};
+use crate::reference::Class;
 use crate::solution::Solution;
 use crate::solver;
 use crate::universe::Universe;
@@ -224,7 +224,7 @@ impl Model {
     /// # Panics
     ///
     /// If the generated files are not a package.
-    pub fn classes(&self, (name, version): &Release) -> Option<Arc<Package>> {
+    pub fn classes(&self, Release { name, version }: &Release) -> Option<Arc<Package>> {
         let mut records = self.universe.records.iter();
         let record = records.find(|record| record.name == *name && record.version == *version)?;
         let classes = record.classes.as_ref()?;
@@ -250,7 +250,7 @@ impl Model {
     /// The properties of a class in YAML.
     fn properties_text(&self, class: &ClassName, record: &IndexRecord) -> String {
         let mut text = "Properties:\n  other: {Contract: $}\n".to_owned();
-        let release = (record.name.clone(), record.version.clone());
+        let release = record.release();
         let declared = self.properties.get(&(class.clone(), release));
         for property in declared.into_iter().flatten() {
             let default = if property.has_default {
@@ -357,7 +357,7 @@ impl fmt::Display for Model {
         if universe.single_version {
             writeln!(formatter, "single version")?;
         }
-        for ((class, (name, version)), properties) in &self.properties {
+        for ((class, Release { name, version }), properties) in &self.properties {
             for property in properties {
                 let contract = property.contract.written();
                 let default = if property.has_default {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 
 /// A resolution: the release that each requirement of each of its releases is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,11 +36,11 @@ impl Solution {
     }
 
     /// Every release that a requirement is bound to, except that of the root.
-    pub fn releases(&self, root: &PackageName) -> BTreeSet<(PackageName, Version)> {
+    pub fn releases(&self, root: &PackageName) -> BTreeSet<Release> {
         self.bindings
             .iter()
             .filter(|((_, _, package), _)| package != root)
-            .map(|((_, _, package), version)| (package.clone(), version.clone()))
+            .map(|((_, _, package), version)| Release::new(package.clone(), version.clone()))
             .collect()
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Package, PackageName};
+use pkgres_manifest::{IndexRecord, Package, PackageName, Release};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Locked, Outcome, PrereleasePolicy, Repairs, Request,
     Resolution, Resolver, SolveOptions, Step, Supply, Update, find_repairs,
 };
 
 use crate::drive::{NoPackages, Packages, Records, attached, drive, source};
-use crate::reference::{Answer, Release};
+use crate::reference::Answer;
 use crate::solution::Solution;
 use crate::universe::{self, Universe};
 
@@ -333,12 +333,14 @@ fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
         let bindings = if *requirer != root.name {
             locked
                 .packages
-                .entry((requirer.clone(), version.clone()))
+                .entry(Release::new(requirer.clone(), version.clone()))
                 .or_default()
         } else if *version == root.version {
             locked.roots.entry(requirer.clone()).or_default()
         } else {
-            locked.preferred.insert((required.clone(), bound.clone()));
+            locked
+                .preferred
+                .insert(Release::new(required.clone(), bound.clone()));
             continue;
         };
         bindings.insert(required.clone(), bound.clone());

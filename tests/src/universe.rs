@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use pkgres_manifest::{IndexRecord, PackageName, Shared, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Shared, Version};
 
 use crate::build::Build as _;
 use crate::solution::Solution;
@@ -31,7 +31,7 @@ pub struct Universe {
     /// An earlier answer.
     pub locked: Option<Solution>,
     /// Releases that stay candidates even if they are yanked, or prereleases that the policy rejects.
-    pub kept: BTreeSet<(PackageName, Version)>,
+    pub kept: BTreeSet<Release>,
     /// When prereleases are chosen.
     pub prerelease: PrereleasePolicy,
     /// Whether each package may have one release only.
@@ -98,7 +98,7 @@ impl fmt::Display for Universe {
         if self.single_version {
             writeln!(formatter, "single version")?;
         }
-        for (name, version) in &self.kept {
+        for Release { name, version } in &self.kept {
             writeln!(formatter, "kept: {name} {version}")?;
         }
         if let Some(locked) = &self.locked {

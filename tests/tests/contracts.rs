@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
     IndexRecord, Limits, Lockfile, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
-    Version,
+    Release, Version,
 };
 use pkgres_resolver::{
     CompiledIndex, LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectRequirement, Owner,
@@ -14,7 +14,6 @@ use pkgres_resolver::{
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::drive::{Packages, advance, attached, source};
-use pkgres_tests::reference::Release;
 
 /// A package with one class, named like the package, with properties in lines of YAML.
 fn classes(name: &str, properties: &str) -> Arc<Package> {
@@ -115,7 +114,7 @@ impl Packages for OnDemand<'_> {
 
     fn classes(&mut self, release: &Release) -> Option<Arc<Package>> {
         assert!(!self.beforehand, "the classes of {release:?} were provided");
-        self.registry.classes_of(&release.0)
+        self.registry.classes_of(&release.name)
     }
 }
 

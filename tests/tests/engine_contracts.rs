@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pkgres_checks::{BoundPackage, BoundPackages, check_model_of};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Limits, ObjectModel, Package, PackageManifest, ReadOptions, RegistryName, Version,
+    Limits, ObjectModel, Package, PackageManifest, ReadOptions, RegistryName, Release, Version,
 };
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, solve};
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Root};
@@ -61,7 +61,7 @@ fn verdicts(classes: &[(&str, &str)], properties: &str) -> (bool, bool) {
     request.core = None;
     let options = ReadOptions::with_core(None);
     let answer = solve(request, &registries, &options).expect("memory can be read");
-    let release = (package("A"), Version::new(1, 0, 0));
+    let release = Release::new(package("A"), Version::new(1, 0, 0));
     let bound = BoundPackage {
         package: Some(read),
         requires: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
-use pkgres_manifest::{IndexRecord, IndexedClass, Requirement, Shared, Spec, Version};
+use pkgres_manifest::{IndexRecord, IndexedClass, Release, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{
     CompiledIndex, Engine, Locked, Request, Resolver, SolveOptions, Step, Update, UpdateTarget,
 };
@@ -205,7 +205,7 @@ fn update_with_ways_around(pairs: usize) -> Step {
         release("X", "1"),
         release("X", "2").requires("P", "1"),
     ];
-    let bound = |name: &str, number: &str| (package(name), version(number));
+    let bound = |name: &str, number: &str| Release::new(package(name), version(number));
     let mut of_root = vec![bound("X", "2")];
     let mut locked = Locked::default();
     let of_x = [bound("P", "1")].into_iter().collect();

@@ -1,8 +1,8 @@
 //! The check of a lockfile: every kind of staleness, and changes that do not make a lockfile stale.
 
 use pkgres_manifest::{
-    ArtifactDigest, Bindings, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
-    RegistryName, ReleaseSource, Shared, Version,
+    ArtifactDigest, Bindings, IndexRecord, LockedPackage, LockedRequirement, Lockfile,
+    RegistryName, Release, ReleaseSource, Shared,
 };
 use pkgres_resolver::{LockCheck, LockReport, Request, Staleness, Supply};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
@@ -103,8 +103,8 @@ fn stale(lock: Lockfile) -> Vec<Staleness> {
     world().report(lock).stale
 }
 
-fn key(name: &str, number: &str) -> (PackageName, Version) {
-    (package(name), version(number))
+fn key(name: &str, number: &str) -> Release {
+    Release::new(package(name), version(number))
 }
 
 #[test]

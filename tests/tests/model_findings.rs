@@ -10,7 +10,9 @@ use pkgres_registry_client::{
     Answer, MemoryRegistry, ModelVersions, RegistrySet, solve, versions_in_conflict,
     versions_without_contracts,
 };
-use pkgres_resolver::{ContractScope, ModelRoot, ObjectRequirement, Request, Root};
+use pkgres_resolver::{
+    BoundRequirement, ContractScope, ModelRoot, ObjectRequirement, Request, Root,
+};
 use pkgres_tests::build::{package, spec};
 
 /// Packages with one class each: name, version, requirements, parent and properties.
@@ -105,15 +107,15 @@ fn found(model: &str) -> (Vec<String>, Vec<String>) {
         ..
     } = versions.expect("memory can be read");
     let mut packages = BoundPackages::default();
-    for release in resolution
+    for resolved in resolution
         .iter()
         .flat_map(|resolution| resolution.packages())
     {
-        let package = registries.package(&release.name, &release.version, &options);
-        let requires = release.requires.iter();
-        let requires = requires.map(|bound| (bound.package.clone(), bound.version.clone()));
+        let package = registries.package(&resolved.name, &resolved.version, &options);
+        let requires = resolved.requires.iter();
+        let requires = requires.map(BoundRequirement::release);
         packages.releases.insert(
-            (release.name.clone(), release.version.clone()),
+            resolved.release(),
             BoundPackage {
                 package: package.expect("memory can be read"),
                 requires: requires.collect(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{IndexRecord, ReadOptions, RegistryName};
+use pkgres_manifest::{IndexRecord, ReadOptions, RegistryName, Release};
 use pkgres_registry_client::{Answer, MemoryRegistry, Outdated, RegistrySet, drive, outdated};
 use pkgres_resolver::{Locked, Preference, Request, Resolver};
 use pkgres_tests::build::{Build, package, release, spec};
@@ -20,7 +20,7 @@ fn look(
     let registries = RegistrySet::new(vec![Box::new(registry)]);
     let preferred = preferred
         .iter()
-        .map(|(name, number)| (package(name), pkgres_tests::build::version(number)));
+        .map(|(name, number)| Release::new(package(name), pkgres_tests::build::version(number)));
     request.locked = Locked::preferring(preferred.collect());
     let options = ReadOptions::default();
     let answer = drive(&mut Resolver::new(request.clone()), &registries, &options);

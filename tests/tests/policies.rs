@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pkgres_manifest::{
-    IndexRecord, LockDiff, PackageName, ReleaseSource, Requirement, Spec, Version,
+    IndexRecord, LockDiff, PackageName, Release, ReleaseSource, Requirement, Spec, Version,
 };
 use pkgres_resolver::{
     Engine, Exclusion, LockCheck, Preference, PrereleaseReason, ReasonKind, Request, Resolver,
@@ -199,7 +199,7 @@ fn mirrored(universe: &Universe) -> Option<Universe> {
     let mut other = universe.clone();
     let kept = universe.kept.iter();
     other.kept = kept
-        .map(|(name, version)| (name.clone(), mirror(name, version)))
+        .map(|Release { name, version }| Release::new(name.clone(), mirror(name, version)))
         .collect();
     for record in other.records.iter_mut().chain([&mut other.root]) {
         if record.name != universe.root.name {
@@ -444,7 +444,7 @@ fn the_reason_of_a_prerelease_says_why_no_stable_version_is_chosen() {
     );
     let keep = |request: &mut Request| {
         request.options.prerelease = pkgres_resolver::PrereleasePolicy::Never;
-        let kept = (package("L"), version("1.1.0-a"));
+        let kept = Release::new(package("L"), version("1.1.0-a"));
         request.locked.kept.insert(kept);
     };
     assert_eq!(reason("1", &yank, &keep), PrereleaseReason::Locked);

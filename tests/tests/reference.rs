@@ -290,7 +290,7 @@ fn wrong_in_order_of_conflicts(universe: &Universe, supplies: Supplies) -> (bool
         (Answer::Solved(best), Answer::Solved(solution)) => {
             let exchange = || {
                 let exchange = better_exchange(universe, solution);
-                exchange.map(|(name, version)| format!("{name} {version} is better"))
+                exchange.map(|release| format!("{release} is better"))
             };
             let more = || {
                 let same = best.side_by_side == solution.side_by_side;

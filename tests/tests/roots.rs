@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, Spec};
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, Release, Spec};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, LockCheck, Request, Resolution, Resolver, Root, Staleness,
     Step, frozen,
@@ -152,7 +152,7 @@ fn a_root_requires_the_parsed_spec_of_its_record() {
 fn an_indexed_root_gives_the_same_answer() {
     for seed in 0..seeds::count(SEEDS / 5) {
         let universe = Universe::random(seed);
-        let root = (universe.root.name.clone(), universe.root.version.clone());
+        let root = Release::new(universe.root.name.clone(), universe.root.version.clone());
         for supplies in [Supplies::OnDemand, Supplies::Compiled] {
             for engine in [Engine::Native, Engine::Pubgrub] {
                 let mut request = request(&universe);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pkgres_manifest::{IndexRecord, PackageName, Requirement, Shared, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{
     Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, SolveOptions, Step,
 };
@@ -109,7 +109,7 @@ fn scenarios_of_other_resolvers_have_the_expected_answers() {
             .and_then(Value::as_object)
             .map(|locked| {
                 let pins = locked.iter().map(|(package, number)| {
-                    (name(package), version(number.as_str().expect("a version")))
+                    Release::new(name(package), version(number.as_str().expect("a version")))
                 });
                 Locked::preferring(pins.collect())
             });
@@ -174,11 +174,11 @@ fn scenarios_of_other_resolvers_have_the_expected_answers() {
 /// then the lock and the expected answer.
 #[test]
 fn yanked_releases_are_chosen_only_if_locked() {
-    type Release<'a> = (&'a str, &'a str, bool, &'a [(&'a str, &'a str)]);
+    type WrittenRelease<'a> = (&'a str, &'a str, bool, &'a [(&'a str, &'a str)]);
     type Case<'a> = (
         &'a str,
         &'a [(&'a str, &'a str)],
-        &'a [Release<'a>],
+        &'a [WrittenRelease<'a>],
         &'a [(&'a str, &'a str)],
         Option<&'a [(&'a str, &'a str)]>,
     );
@@ -282,7 +282,7 @@ fn yanked_releases_are_chosen_only_if_locked() {
         let root = record("root", "1.0.0", &ranges(root));
         let locked = locked
             .iter()
-            .map(|(package, number)| (name(package), version(number)));
+            .map(|(package, number)| Release::new(name(package), version(number)));
         let locked = Locked::preferring(locked.collect());
         let found = solve(&root, &records, locked, PrereleasePolicy::IfNecessary);
         let found: Option<Vec<(String, String)>> = found.ok().map(|resolution| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, PackageName, Release, Spec, Version};
 use pkgres_proof_checker::Literal;
 
 use crate::formula::{Formula, Meaning, Row};
@@ -72,7 +72,7 @@ impl<'all> RowBuilder<'all, '_> {
                 let literal = if earlier.is_empty() {
                     *bound
                 } else {
-                    let owner = (package.clone(), candidate.version.clone());
+                    let owner = Release::new(package.clone(), candidate.version.clone());
                     let class = (class.clone(), required.clone(), Version::clone(version));
                     let is_found = self.formula.variable(Meaning::Finds { owner, class });
                     let unless = earlier.iter().copied();

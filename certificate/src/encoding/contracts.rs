@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ContractCheck, DescribedObject, Exclusions, ModelValue, ObjectId, ObjectModel,
-    Property, PropertyHolder, Version, held_objects,
+    Property, PropertyHolder, Release, Version, held_objects,
 };
 use pkgres_proof_checker::Literal;
 use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
@@ -176,7 +176,7 @@ impl<'all> Contracts<'all, '_> {
             let mut declared: BTreeMap<&str, Vec<Declaration<'all>>> = BTreeMap::new();
             for (class, inherits) in &subject.ancestors {
                 let (name, package, version) = *class;
-                let files = (self.class_files).get(&(package.clone(), version.clone()));
+                let files = (self.class_files).get(&Release::new(package.clone(), version.clone()));
                 let candidate = self.builder.universe.candidate(package, version);
                 let (Some(files), Some(candidate)) = (files, candidate) else {
                     continue;
@@ -208,7 +208,7 @@ impl<'all> Contracts<'all, '_> {
         (class, package, version): ClassIn<'_>,
         name: &str,
     ) -> Option<&'all Property> {
-        let files = (self.class_files).get(&(package.clone(), version.clone()))?;
+        let files = (self.class_files).get(&Release::new(package.clone(), version.clone()))?;
         files.classes.as_ref()?.get(class)?.property(name)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 use pkgres_proof_checker::Literal;
 
 use crate::formula::{Formula, Meaning, Row};
@@ -17,7 +17,7 @@ pub(crate) enum GroupKey {
     /// Whether a release of a package with several is present.
     Release(PackageName, Version),
     /// What a release binds its requirement on a package with several releases to.
-    Binding(PackageName, Version, PackageName),
+    Binding(Release, PackageName),
     /// What an object of the model binds its requirement on a package with several releases to, by its number.
     Object(usize),
 }
@@ -132,14 +132,14 @@ impl Groups {
         if self.0.contains_key(&GroupKey::Package(package.clone())) {
             return;
         }
-        let owner = (owner.clone(), candidate.version.clone());
-        let key = GroupKey::Binding(owner.0.clone(), owner.1.clone(), package.clone());
+        let owner = Release::new(owner.clone(), candidate.version.clone());
+        let key = GroupKey::Binding(owner.clone(), package.clone());
         if self.0.contains_key(&key) {
             return;
         }
         let values = allowed.iter().map(|version| {
             let version = Version::clone(version);
-            let target = (package.clone(), version.clone());
+            let target = Release::new(package.clone(), version.clone());
             let owner = owner.clone();
             (version, Meaning::Binding { owner, target })
         });
@@ -148,7 +148,7 @@ impl Groups {
             package: package.clone(),
         };
         let group = Group::new(values, none, formula);
-        let owner_present = self.release(&owner.0, &owner.1);
+        let owner_present = self.release(&owner.name, &owner.version);
         for (version, literal) in &group.values {
             for present in [self.release(package, version), owner_present] {
                 is_bound(formula.add(Row::clause([literal.negated(), present])));
@@ -171,7 +171,7 @@ impl Groups {
         }
         let values = allowed.iter().map(|version| {
             let version = Version::clone(version);
-            let target = (package.clone(), version.clone());
+            let target = Release::new(package.clone(), version.clone());
             let object = shown.to_owned();
             (version, Meaning::ObjectBinding { object, target })
         });
@@ -213,8 +213,8 @@ impl Groups {
         let single = self.get(&GroupKey::Package(package.clone()));
         single
             .or_else(|| {
-                let version = candidate.version.clone();
-                let key = GroupKey::Binding(owner.clone(), version, package.clone());
+                let owner = Release::new(owner.clone(), candidate.version.clone());
+                let key = GroupKey::Binding(owner, package.clone());
                 self.get(&key)
             })
             .expect("every requirement in the scope has a group")

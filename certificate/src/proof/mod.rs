@@ -406,7 +406,7 @@ fn key_of(variable: &DerivationVariable) -> GroupKey {
             GroupKey::Release(package.clone(), version.clone())
         }
         DerivationVariable::Binding { owner, package, .. } => {
-            GroupKey::Binding(owner.0.clone(), owner.1.clone(), package.clone())
+            GroupKey::Binding(owner.clone(), package.clone())
         }
     }
 }

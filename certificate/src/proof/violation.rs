@@ -126,6 +126,6 @@ fn constraint(row: &Row) -> Option<Constraint> {
 /// Whether a variable is about releases of a package, as owners of classes.
 fn owner_of(variable: &DerivationVariable, package: &PackageName) -> bool {
     let is_bound_by =
-        matches!(variable, DerivationVariable::Binding { owner, .. } if owner.0 == *package);
+        matches!(variable, DerivationVariable::Binding { owner, .. } if owner.name == *package);
     is_bound_by || package_of(variable) == package
 }

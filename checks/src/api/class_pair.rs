@@ -64,7 +64,7 @@ impl ClassPair<'_> {
     /// package than the one that is compared.
     pub(super) fn owner<Member>(&self, declared: &Declared<'_, Member>) -> ClassName {
         match self.package {
-            Some(package) if declared.class.release.0 != *package => self.name.clone(),
+            Some(package) if declared.class.release.name != *package => self.name.clone(),
             _ => declared.class.class.clone(),
         }
     }
@@ -108,7 +108,7 @@ impl ClassPair<'_> {
         let required = packages.releases.values().flat_map(|it| &it.requires);
         let mut releases = required
             .chain([release])
-            .filter(|release| release.0 == at.release.0);
+            .filter(|release| release.name == at.release.name);
         releases.any(|release| {
             let now = ClassAt {
                 release: release.clone(),

@@ -52,7 +52,7 @@ pub(super) fn compare(
         };
         let both = ClassPair {
             name,
-            package: Some(&old.release.0),
+            package: Some(&old.release.name),
             old_api: old,
             new_api: new,
             old: EffectiveMembers::of(old.packages, &members(old)),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ClassName, MANIFEST_FILE, Package, PackageManifest, PackageName, ReadOptions, Spec, Version,
+    ClassName, MANIFEST_FILE, Package, PackageManifest, PackageName, ReadOptions, Release, Spec,
+    Version,
 };
 
 use super::ApiOf;
@@ -38,12 +39,14 @@ impl Witness {
             Err(errors) => return errors,
         };
         let mut packages = api.packages.clone();
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         let core = core.as_ref();
         // The release has its own version of the core library.
         let bound = packages.releases.get(api.release);
         let of_core = bound.into_iter().flat_map(|bound| &bound.requires);
-        let of_core = of_core.filter(|(name, _)| Some(name) == core).cloned();
+        let of_core = of_core
+            .filter(|Release { name, .. }| Some(name) == core)
+            .cloned();
         let requires = of_core.chain([api.release.clone()]).collect();
         let witness = BoundPackage {
             package: Some(Arc::clone(&package)),
@@ -69,7 +72,7 @@ impl OnlyRelease<'_> {
 
 impl RequiredPackages for OnlyRelease<'_> {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
-        let (name, version) = self.0.release;
+        let Release { name, version } = self.0.release;
         match self.package() {
             Some(release) if package == name && spec.matches(version) => {
                 if release.exports(class) {

@@ -27,7 +27,7 @@ pub use witness::Witness;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, PackageName, Version};
+use pkgres_manifest::{ClassName, PackageName, Release};
 
 use self::witness::WitnessUse;
 use crate::bound_packages::{BoundPackages, ClassAt};
@@ -38,7 +38,7 @@ pub struct ApiOf<'packages> {
     /// The release and everything that it needs. Classes of releases that are not available are unknown.
     pub packages: &'packages BoundPackages,
     /// The release.
-    pub release: &'packages (PackageName, Version),
+    pub release: &'packages Release,
 }
 
 impl ApiOf<'_> {
@@ -119,7 +119,7 @@ impl ApiComparison {
 /// use pkgres_checks::{ApiOf, BoundPackage, BoundPackages, Bump, compare_apis};
 /// use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, Version};
 ///
-/// fn release(version: &str, class: &str) -> (BoundPackages, (PackageName, Version)) {
+/// fn release(version: &str, class: &str) -> (BoundPackages, Release) {
 ///     let text = format!(
 ///         "FullName: org.acme.Web\nType: Library\nVersion: {version}\nClasses: {{org.acme.Web: Web.yaml}}\n"
 ///     );
@@ -130,7 +130,7 @@ impl ApiComparison {
 ///     let (package, _) = Package::assemble(manifest, &options, |_| Some(class.as_bytes().to_vec()))
 ///         .into_result()
 ///         .expect("the class is right");
-///     let release = (package.name().clone(), package.manifest.version.clone());
+///     let release = package.release();
 ///     let package = Some(Arc::new(package));
 ///     let bound = BoundPackage { package, requires: Vec::new() };
 ///     let releases = BTreeMap::from([(release.clone(), bound)]);

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{
-    Argument, ArgumentUsage, ClassName, Method, PackageName, Version, yaml_word,
-};
+use pkgres_manifest::{Argument, ArgumentUsage, ClassName, Method, Release, yaml_word};
 
 use super::is_function;
 use crate::bound_packages::{BoundPackages, ClassAt};
@@ -17,7 +15,7 @@ use crate::members::EffectiveMembers;
 /// name classes, whose names would mean nothing without the namespaces of the class file.
 pub fn interface_text(
     packages: &BoundPackages,
-    release: &(PackageName, Version),
+    release: &Release,
     classes: &[ClassName],
     name: &ClassName,
 ) -> Option<String> {

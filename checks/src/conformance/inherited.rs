@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Located;
-use pkgres_manifest::{ClassDefinition, ClassName, PackageName, Version};
+use pkgres_manifest::{ClassDefinition, ClassName, Release};
 
 use super::{
     ClassConformance, InterfaceConformance, NamedInterface, compare_class, compare_function,
 };
-use crate::bound_packages::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::canonical_name;
 use crate::suggestions::Effort;
 
@@ -18,7 +18,7 @@ use crate::suggestions::Effort;
 /// class names itself, see [`conformance`](super::conformance).
 pub fn inherited_conformance<'packages>(
     packages: &'packages BoundPackages,
-    release: &(PackageName, Version),
+    release: &Release,
 ) -> Vec<ClassConformance<'packages>> {
     let bound = packages.releases.get(release);
     let package = bound.and_then(|bound| bound.package.as_ref());
@@ -59,7 +59,7 @@ pub fn inherited_conformance<'packages>(
 /// release knows no class of the name.
 pub fn class_conformance<'packages>(
     packages: &'packages BoundPackages,
-    release: &(PackageName, Version),
+    release: &Release,
     class: &ClassName,
 ) -> Option<ClassConformance<'packages>> {
     let at = packages.lookup(release, class)?;
@@ -125,7 +125,7 @@ fn inherited_interfaces<'packages>(
                 let name = canonical_name(&function.name.value);
                 let mut methods = definition.methods.iter();
                 let method = methods.find(|it| canonical_name(&it.name.value) == name)?;
-                Some(compare_function(function, &defining.1, Some(method)))
+                Some(compare_function(function, &defining.version, Some(method)))
             });
             let functions: Vec<_> = functions.collect();
             if !functions.is_empty() {

@@ -42,9 +42,9 @@ pub use stubs::{Answer, CallError, CallWarning, ClassStubs, Strictness};
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Located;
-use pkgres_manifest::{ClassName, Interface, InterfaceFunction, Method, PackageName, Version};
+use pkgres_manifest::{ClassName, Interface, InterfaceFunction, Method, Release, Version};
 
-use crate::bound_packages::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::{EffectiveMembers, callable_name, canonical_name, is_identifier, is_private};
 use crate::suggestions::Effort;
 use renames::{Candidate, renames};
@@ -99,7 +99,7 @@ pub struct ClassConformance<'packages> {
 /// })
 /// .into_result()
 /// .expect("the package is right");
-/// let release = (package.name().clone(), package.manifest.version.clone());
+/// let release = package.release();
 /// let mut packages = BoundPackages::default();
 /// packages.releases.insert(release.clone(), BoundPackage {
 ///     package: Some(package.into()),
@@ -113,7 +113,7 @@ pub struct ClassConformance<'packages> {
 /// ```
 pub fn conformance<'packages>(
     packages: &'packages BoundPackages,
-    release: &(PackageName, Version),
+    release: &Release,
 ) -> Vec<ClassConformance<'packages>> {
     let bound = packages.releases.get(release);
     let Some(package) = bound.and_then(|bound| bound.package.as_ref()) else {
@@ -176,7 +176,7 @@ fn compare_class<'packages>(
             let functions = definition.functions.iter();
             functions.filter_map(|function| {
                 let method = members.method(&function.name.value);
-                let compared = compare_function(function, &defining.1, method);
+                let compared = compare_function(function, &defining.version, method);
                 // It may be inherited.
                 let is_known = compared.is_present() || members.unknown.is_empty();
                 is_known.then_some(compared)

@@ -179,7 +179,7 @@ impl Stub {
 /// # })
 /// # .into_result()
 /// # .expect("the package is right");
-/// # let release = (package.name().clone(), package.manifest.version.clone());
+/// # let release = package.release();
 /// # let mut packages = BoundPackages::default();
 /// # packages.releases.insert(release.clone(), BoundPackage {
 /// #     package: Some(package.into()),

@@ -12,7 +12,7 @@ pub(crate) use uses::is_of_the_engine;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, Method, PackageName, Property, Version};
+use pkgres_manifest::{ClassName, Method, Property, Release};
 
 use crate::bound_packages::{BoundPackages, ClassAt};
 
@@ -108,7 +108,7 @@ pub struct ClassProperties<'packages> {
 #[non_exhaustive]
 pub struct DeclaredMethod<'packages> {
     /// The release of the class.
-    pub release: (PackageName, Version),
+    pub release: Release,
     /// The class.
     pub class: ClassName,
     /// The method.
@@ -117,11 +117,7 @@ pub struct DeclaredMethod<'packages> {
 
 impl BoundPackages {
     /// Returns the properties of the class that a name means in a release.
-    pub fn properties_of(
-        &self,
-        release: &(PackageName, Version),
-        class: &ClassName,
-    ) -> ClassProperties<'_> {
+    pub fn properties_of(&self, release: &Release, class: &ClassName) -> ClassProperties<'_> {
         let Some(at) = self.lookup(release, class) else {
             return ClassProperties::default();
         };
@@ -137,7 +133,7 @@ impl BoundPackages {
     /// nearest ancestor.
     pub fn method_of(
         &self,
-        release: &(PackageName, Version),
+        release: &Release,
         class: &ClassName,
         method: &str,
     ) -> Option<DeclaredMethod<'_>> {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    CallArguments, ClassDefinition, ClassUsage, MemberUse, ObjectCreation, PackageName, Version,
-    did_you_mean, most_similar,
+    CallArguments, ClassDefinition, ClassUsage, MemberUse, ObjectCreation, Release, did_you_mean,
+    most_similar,
 };
 
 use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
-use crate::bound_packages::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt};
 
 /// The functions of the deployment engine and of YAQL that can be called on every object, and are no methods of it.
 const ENGINE_METHODS: &[&str] = &[
@@ -58,10 +58,7 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 ///     "`org.acme.Web` has no method `install`"
 /// );
 /// ```
-pub fn check_member_uses(
-    packages: &BoundPackages,
-    release: &(PackageName, Version),
-) -> Vec<Diagnostic> {
+pub fn check_member_uses(packages: &BoundPackages, release: &Release) -> Vec<Diagnostic> {
     let package = packages.releases.get(release);
     let package = package.and_then(|bound| bound.package.as_ref());
     let Some(classes) = package.and_then(|package| package.classes.as_ref()) else {
@@ -123,7 +120,7 @@ impl<'packages> UseCheck<'packages> {
             if definition.is_some_and(|definition| definition.usage == ClassUsage::Meta) {
                 let message = format!(
                     "`{}` is a class of objects, which cannot extend the meta class `{}` of {} {}",
-                    class.name.value, parent.value, found.release.0, found.release.1
+                    class.name.value, parent.value, found.release.name, found.release.version
                 );
                 let finding = Diagnostic::error(Code::Extends, message);
                 self.findings.push(finding.at(parent.location.clone()));

@@ -6,8 +6,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, Contract, ContractCheck,
     ContractPlace, Exclusions, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName,
-    Property, PropertyHolder, ValueProblem, ValueViolation, Version, VersionPin, did_you_mean,
-    held_objects, most_similar,
+    Property, PropertyHolder, Release, ValueProblem, ValueViolation, Version, VersionPin,
+    did_you_mean, held_objects, most_similar,
 };
 
 use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
@@ -105,7 +105,9 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport {
     check_model_of(model, packages, |object| {
         match (&object.package, &object.version) {
-            (Some(package), VersionPin::Exact(version)) => Some((package.clone(), version.clone())),
+            (Some(package), VersionPin::Exact(version)) => {
+                Some(Release::new(package.clone(), version.clone()))
+            }
             _ => None,
         }
     })
@@ -116,7 +118,7 @@ pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport
 pub fn check_model_of(
     model: &ObjectModel,
     packages: &BoundPackages,
-    release_of: impl Fn(&ModelObject) -> Option<(PackageName, Version)>,
+    release_of: impl Fn(&ModelObject) -> Option<Release>,
 ) -> ModelReport {
     let releases: Vec<_> = model.objects().iter().map(release_of).collect();
     let undetermined = vec![None; releases.len()];
@@ -131,7 +133,7 @@ pub fn check_model_of(
 pub fn check_objects(
     model: &ObjectModel,
     packages: &BoundPackages,
-    releases: &[Option<(PackageName, Version)>],
+    releases: &[Option<Release>],
     known: &BTreeSet<ContractPlace>,
 ) -> ModelReport {
     let mut undetermined: Vec<Option<ObjectId>> = Vec::with_capacity(releases.len());
@@ -149,7 +151,7 @@ pub struct CheckedValue<'a> {
     /// Its contract.
     pub contract: &'a Contract,
     /// The release with the contract, in which the names of classes are looked up.
-    pub release: &'a (PackageName, Version),
+    pub release: &'a Release,
     /// The model with the objects in the value, see [`ObjectModel::read_value`].
     pub model: &'a ObjectModel,
     /// The object that holds the value.
@@ -166,7 +168,7 @@ pub fn check_value(
     checked: CheckedValue<'_>,
     first: usize,
     packages: &BoundPackages,
-    release_of: impl Fn(&ModelObject) -> Option<(PackageName, Version)>,
+    release_of: impl Fn(&ModelObject) -> Option<Release>,
 ) -> Vec<Diagnostic> {
     let CheckedValue {
         contract,
@@ -222,7 +224,7 @@ pub fn check_value(
 fn check(
     model: &ObjectModel,
     packages: &BoundPackages,
-    releases: &[Option<(PackageName, Version)>],
+    releases: &[Option<Release>],
     undetermined: Vec<Option<ObjectId>>,
     known: Option<&BTreeSet<ContractPlace>>,
 ) -> ModelReport {
@@ -503,7 +505,8 @@ impl<'a> ModelCheck<'a> {
             let class = object.constraint.described();
             let spec = object.constraint.spec_of_described();
             let found = self.packages.lookup(&declaring.release, class);
-            let is_allowed = |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.1));
+            let is_allowed =
+                |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.version));
             if let Some(class) = found.filter(is_allowed) {
                 let start = object.location.span().start;
                 self.described.entry(start).or_insert(class.clone());
@@ -534,7 +537,7 @@ impl<'a> ModelCheck<'a> {
                  defines",
                 object.path,
                 self.of_object(parent_object),
-                declaring.release.0
+                declaring.release.name
             );
             let finding = Diagnostic::error(Code::ModelContract, message);
             let finding = finding.at(object.location.clone());
@@ -594,7 +597,7 @@ impl<'a> ModelCheck<'a> {
         let wrong_version = match found {
             Some((at, _)) => {
                 let spec = spec.filter(|_| self.checks_versions);
-                let spec = spec.filter(|spec| !spec.matches(&at.release.1))?;
+                let spec = spec.filter(|spec| !spec.matches(&at.release.version))?;
                 Some((spec, &at.release))
             }
             None if is_unknown || Some(expected) == root => return None,
@@ -604,7 +607,13 @@ impl<'a> ModelCheck<'a> {
         let problem = ValueProblem::NotObject(expected.clone());
         let of_object = self.of_object(parent_object);
         Some(match wrong_version {
-            Some((spec, (package, version))) => format!(
+            Some((
+                spec,
+                Release {
+                    name: package,
+                    version,
+                },
+            )) => format!(
                 "`{path}`{of_object} {problem} in the versions `{spec}`, and it is of {package} {version}"
             ),
             None if self.value_of == Some(parent_object) => format!("`{path}` {problem}"),

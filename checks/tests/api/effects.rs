@@ -2,17 +2,17 @@
 
 use pkgres_checks::update_effects;
 
-use crate::release::Release;
+use crate::release::BoundRelease;
 
 /// The package `acme.App`, bound to a version of `acme.Lib` whose classes are in one file.
-fn app(class_file: &str, version: &str, lib: &str) -> Release {
+fn app(class_file: &str, version: &str, lib: &str) -> BoundRelease {
     let mut manifest = format!("Type: Library\nFullName: acme.Lib\nVersion: {version}\nClasses:\n");
     for line in lib.lines() {
         if let Some(class) = line.strip_prefix("Name: ") {
             manifest.push_str(&format!("  {class}: Lib.yaml\n"));
         }
     }
-    Release::new("1.0.0", &["acme.App"], class_file).bound_to(&manifest, lib)
+    BoundRelease::new("1.0.0", &["acme.App"], class_file).bound_to(&manifest, lib)
 }
 
 /// The effects on an application, as `impact rule member(argument): class reliance line,line`.

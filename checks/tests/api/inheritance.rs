@@ -1,12 +1,12 @@
 //! Effective members: those of ancestors count.
 
-use crate::release::{Release, compare, shown};
+use crate::release::{BoundRelease, compare, shown};
 
 const NONE: [&str; 0] = [];
 
 /// The classes `acme.App`, `acme.Base` and `acme.Top` of one file; `acme.Top` is not listed.
-fn release(file: &str) -> Release {
-    Release::new("1.0.0", &["acme.App", "acme.Base"], file)
+fn release(file: &str) -> BoundRelease {
+    BoundRelease::new("1.0.0", &["acme.App", "acme.Base"], file)
 }
 
 #[test]
@@ -105,7 +105,8 @@ fn a_parent_that_is_lost() {
 fn a_class_without_a_parent_extends_the_root_class() {
     let file = |parent: &str| {
         let text = format!("Name: acme.App\n{parent}---\nName: acme.Base\n");
-        Release::new("1.0.0", &["acme.App", "acme.Base"], &text).with_root_class("io.murano.Object")
+        BoundRelease::new("1.0.0", &["acme.App", "acme.Base"], &text)
+            .with_root_class("io.murano.Object")
     };
     let same = [
         "",
@@ -135,7 +136,7 @@ fn a_class_without_a_parent_extends_the_root_class() {
 #[test]
 fn a_grandparent_that_is_lost() {
     let file = |parent: &str| {
-        Release::new(
+        BoundRelease::new(
             "1.0.0",
             &["acme.App", "acme.Base", "acme.Top"],
             &format!(
@@ -160,7 +161,7 @@ fn a_grandparent_that_is_lost() {
 fn ancestors_that_nobody_else_can_name() {
     let file = |classes: &[&str], parent: &str| {
         let text = format!("Name: acme.App\n{parent}---\nName: acme.Top\n");
-        Release::new("1.0.0", classes, &text)
+        BoundRelease::new("1.0.0", classes, &text)
     };
     let private = ["acme.App"];
     assert_eq!(
@@ -210,7 +211,7 @@ fn parents_in_other_packages() {
             "Type: Library\nFullName: acme.Lib\nVersion: {version}\nClasses: {{acme.lib.Server: Server.yaml}}\n"
         );
         let class = format!("Name: acme.lib.Server\n{body}");
-        Release::new(
+        BoundRelease::new(
             "1.0.0",
             &["acme.App"],
             "Name: acme.App\nExtends: acme.lib.Server\n",
@@ -234,7 +235,7 @@ fn parents_in_other_packages() {
 fn ancestors_that_are_not_available() {
     let file = |methods: &str| {
         let text = format!("Name: acme.App\nExtends: acme.lib.Server\n{methods}");
-        Release::new("1.0.0", &["acme.App"], &text)
+        BoundRelease::new("1.0.0", &["acme.App"], &text)
     };
     let comparison = compare(&file("Methods: {stop: {}}\n"), &file(""));
     assert_eq!(shown(&comparison), ["member-perhaps-removed acme.App stop"]);

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{ApiComparison, ApiOf, BoundPackage, BoundPackages, Impact, compare_apis};
-use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Release};
 
 /// A release with the releases that it is bound to.
-pub(crate) struct Release {
+pub(crate) struct BoundRelease {
     packages: BoundPackages,
-    release: (PackageName, Version),
+    release: Release,
 }
 
-impl Release {
+impl BoundRelease {
     /// A release of `acme.App` with one class file, which defines the classes that are listed.
     pub(crate) fn new(version: &str, classes: &[&str], class_file: &str) -> Self {
         let mut manifest = format!("Type: Library\nFullName: acme.App\nVersion: {version}\n");
@@ -21,7 +21,7 @@ impl Release {
             manifest.push_str(&format!("  {class}: App.yaml\n"));
         }
         let package = package(&manifest, class_file);
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         let bound = BoundPackage {
             package: Some(Arc::new(package)),
             requires: Vec::new(),
@@ -45,7 +45,7 @@ impl Release {
     /// The release, bound to another one.
     pub(crate) fn bound_to(mut self, manifest: &str, class_file: &str) -> Self {
         let package = package(manifest, class_file);
-        let other = (package.name().clone(), package.manifest.version.clone());
+        let other = package.release();
         let bound = BoundPackage {
             package: Some(Arc::new(package)),
             requires: Vec::new(),
@@ -74,7 +74,7 @@ fn package(manifest: &str, class_file: &str) -> Package {
 }
 
 /// The comparison of two releases, whose witnesses are verified.
-pub(crate) fn compare(old: &Release, new: &Release) -> ApiComparison {
+pub(crate) fn compare(old: &BoundRelease, new: &BoundRelease) -> ApiComparison {
     let comparison = compare_apis(old.api(), new.api());
     for difference in &comparison.differences {
         let package = PackageName::parse("acme.App").expect("a name");

@@ -2,12 +2,12 @@
 
 use pkgres_checks::{ApiRule, Bump};
 
-use crate::release::{Release, compare, shown};
+use crate::release::{BoundRelease, compare, shown};
 
 /// The class `acme.App` with more keys.
-fn class(body: &str) -> Release {
+fn class(body: &str) -> BoundRelease {
     let text = format!("Name: acme.App\n{body}");
-    Release::new("1.0.0", &["acme.App"], &text)
+    BoundRelease::new("1.0.0", &["acme.App"], &text)
 }
 
 /// The differences from the first to the second body, and back.
@@ -41,12 +41,12 @@ fn nothing_that_dependants_notice() {
 #[test]
 fn classes() {
     let file = "Name: acme.App\n---\nName: acme.Db\n";
-    let both = Release::new("1.0.0", &["acme.App", "acme.Db"], file);
-    let one = Release::new("1.0.0", &["acme.App"], "Name: acme.App\n");
+    let both = BoundRelease::new("1.0.0", &["acme.App", "acme.Db"], file);
+    let one = BoundRelease::new("1.0.0", &["acme.App"], "Name: acme.App\n");
     assert_eq!(shown(&compare(&both, &one)), ["class-removed acme.Db"]);
     assert_eq!(shown(&compare(&one, &both)), ["class-added acme.Db"]);
     // Other packages do not see a class that is not listed.
-    let hidden = Release::new("1.0.0", &["acme.App"], file);
+    let hidden = BoundRelease::new("1.0.0", &["acme.App"], file);
     assert_eq!(shown(&compare(&both, &hidden)), ["class-removed acme.Db"]);
     assert_eq!(shown(&compare(&hidden, &one)), NONE);
 }

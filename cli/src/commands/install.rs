@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{FileLock, RealFileSystem, lock_folder, make_folder, remove_empty_folder};
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{Lockfile, PackageName, Release, ReleaseSource, Version};
 use pkgres_registry_client::{
     Artifact, Installation, InstalledState, PreparedCollection, ReceivedArtifact, collection_files,
 };
@@ -28,10 +28,10 @@ use crate::show::counted;
 const SHOWN_DIFFERENCES: usize = 5;
 
 /// A release of a lockfile, and what was there in its place.
-type InstalledReleases = BTreeMap<(PackageName, Version), InstalledState>;
+type InstalledReleases = BTreeMap<Release, InstalledState>;
 
 /// The releases that are ready to be installed.
-type PreparedReleases<'projects> = BTreeMap<(PackageName, Version), PreparedRelease<'projects>>;
+type PreparedReleases<'projects> = BTreeMap<Release, PreparedRelease<'projects>>;
 
 /// A release that was fetched and checked, and is ready to be installed.
 struct PreparedRelease<'projects> {
@@ -61,17 +61,17 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
     let prepared = prepared.inspect_err(|_| {
         let names = projects.iter().flat_map(|(_, lock)| lock.packages.keys());
         if is_new {
-            installation.remove_empty_folders(names.map(|(name, _)| name));
+            installation.remove_empty_folders(names.map(|Release { name, .. }| name));
         }
         if is_new_folder {
             remove_empty_folder(&args.folder);
         }
     })?;
     let mut before = InstalledReleases::new();
-    for ((name, version), release) in prepared {
+    for (Release { name, version }, release) in prepared {
         let state = release.collection.commit()?;
         installation.write_source(&name, &version, release.server.as_deref())?;
-        before.insert((name, version), state);
+        before.insert(Release::new(name, version), state);
     }
     if alone.is_none() {
         // There is nothing to install.
@@ -99,9 +99,9 @@ fn prepare<'projects>(
     for (project, lock) in projects {
         let servers = servers(project, context)?;
         let prepare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let key = (name.clone(), version.clone());
+            let release = Release::new(name.clone(), version.clone());
             let files = read_files(&received.artifact, name, version, context)?;
-            let source = lock.packages.get(&key);
+            let source = lock.packages.get(&release);
             let server = source.and_then(|locked| match &locked.source {
                 ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
                 _ => None,
@@ -110,12 +110,12 @@ fn prepare<'projects>(
                 make_folder(&RealFileSystem, installation.path())?;
                 *alone = Some(lock_folder(installation.path(), || ())?);
             }
-            let release = PreparedRelease {
+            let prepared_release = PreparedRelease {
                 collection: installation.prepare(&files, &context.read_options)?,
                 server,
                 project,
             };
-            prepared.insert(key, release);
+            prepared.insert(release, prepared_release);
             Ok(())
         };
         let all = WithoutDigest::Rejected;
@@ -128,7 +128,17 @@ fn prepare<'projects>(
 /// Fails if projects lock different versions of a collection: a folder has one of each.
 fn require_one_version(prepared: &PreparedReleases<'_>) -> Result<()> {
     let pairs = prepared.iter().zip(prepared.iter().skip(1));
-    for (((name, version), release), ((next_name, next_version), next)) in pairs {
+    for (
+        (Release { name, version }, release),
+        (
+            Release {
+                name: next_name,
+                version: next_version,
+            },
+            next,
+        ),
+    ) in pairs
+    {
         if name == next_name {
             let [first, second] = [release, next].map(|release| {
                 let path = release.project.manifest.to_string_lossy();
@@ -154,7 +164,7 @@ fn report_installed(
 ) {
     let mut changed = 0;
     let mut entries = Vec::new();
-    for ((name, version), state) in before {
+    for (Release { name, version }, state) in before {
         let (word, line) = match state {
             InstalledState::Same => ("unchanged", None),
             InstalledState::Absent => ("installed", Some(format!("  + {name} {version}"))),
@@ -174,7 +184,10 @@ fn report_installed(
         }
         entries.push(json!({"name": name, "version": version, "change": word}));
     }
-    let names: BTreeSet<PackageName> = before.keys().map(|(name, _)| name.clone()).collect();
+    let names: BTreeSet<PackageName> = before
+        .keys()
+        .map(|Release { name, .. }| name.clone())
+        .collect();
     let others = installation.others(&names);
     for other in &others {
         output.note(&format!("left as it is: {other} (not locked)"));
@@ -224,7 +237,7 @@ fn verify_installed(
         let compare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let files = read_files(&received.artifact, name, version, context)?;
             let state = installation.state(&files, &context.read_options)?;
-            found.insert((name.clone(), version.clone()), state);
+            found.insert(Release::new(name.clone(), version.clone()), state);
             Ok(())
         };
         let counted_only = WithoutDigest::Counted;
@@ -232,14 +245,14 @@ fn verify_installed(
         without_digest.extend(fetched.without_digest);
     }
     for release in &without_digest {
-        let (name, version) = release;
+        let Release { name, version } = release;
         let state = installation.state_of_version(name, version, &context.read_options);
         found.insert(release.clone(), state);
     }
     let shown = folder.to_string_lossy();
     let shown = Escaped::new(&shown).to_string();
     let mut findings = Vec::new();
-    for ((name, version), state) in &found {
+    for (Release { name, version }, state) in &found {
         let error = |message: String| Diagnostic::error(Code::Digest, message);
         match state {
             InstalledState::Same => {}
@@ -284,7 +297,10 @@ fn verify_installed(
             exit: Exit::Integrity,
         });
     }
-    let names: BTreeSet<PackageName> = found.keys().map(|(name, _)| name.clone()).collect();
+    let names: BTreeSet<PackageName> = found
+        .keys()
+        .map(|Release { name, .. }| name.clone())
+        .collect();
     let others = installation.others(&names);
     for other in &others {
         output.note(&format!("not locked: {other}"));

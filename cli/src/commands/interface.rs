@@ -6,7 +6,7 @@ use pkgres_checks::{Bump, Impact, interface_differences, interface_text};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ClassName, Interface, PackageName, ReadOptions, Version, did_you_mean, most_similar_name,
+    ClassName, Interface, ReadOptions, Release, did_you_mean, most_similar_name,
     read_interface_file,
 };
 use serde_json::json;
@@ -37,8 +37,12 @@ fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Res
         None => default_name(&args.from)?,
     };
     let text = interface_text(&bound.packages, &release, &classes, &name);
-    let text =
-        text.ok_or_else(|| Failure::usage(format!("{} {} has no classes", release.0, release.1)))?;
+    let text = text.ok_or_else(|| {
+        Failure::usage(format!(
+            "{} {} has no classes",
+            release.name, release.version
+        ))
+    })?;
     output.findings(bound.unbound.as_slice());
     let Some(file) = &args.output else {
         if output.is_json() {
@@ -64,7 +68,7 @@ fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Res
 
 /// The release and the classes that a word means: a class of the package or of what it requires, or a package of these
 /// with all classes that others see.
-fn sources(from: &str, bound: &BoundRelease) -> Result<((PackageName, Version), Vec<ClassName>)> {
+fn sources(from: &str, bound: &BoundRelease) -> Result<(Release, Vec<ClassName>)> {
     let releases = || {
         let own = bound.packages.releases.get_key_value(&bound.release);
         let others = bound.packages.releases.iter();
@@ -82,8 +86,8 @@ fn sources(from: &str, bound: &BoundRelease) -> Result<((PackageName, Version), 
         }
     }
     for (release, package) in releases() {
-        if release.0.as_str() != from {
-            known.push(release.0.as_str());
+        if release.name.as_str() != from {
+            known.push(release.name.as_str());
             continue;
         }
         let package = package.package.as_ref();
@@ -94,7 +98,7 @@ fn sources(from: &str, bound: &BoundRelease) -> Result<((PackageName, Version), 
     let shown = Escaped::shortened(from);
     let mut failure = Failure::usage(format!(
         "`{shown}` is neither a class nor a package that {} {} has or requires",
-        bound.release.0, bound.release.1
+        bound.release.name, bound.release.version
     ));
     if let Some(similar) = most_similar_name(from, known) {
         let hint = did_you_mean(similar);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
-use pkgres_manifest::{Lockfile, PackageName, RegistryName, ReleaseSource, Version};
+use pkgres_manifest::{Lockfile, PackageName, RegistryName, Release, ReleaseSource, Version};
 use pkgres_registry_client::{ReceivedArtifact, RegistrySet, WantedArtifact};
 use pkgres_resolver::Supply;
 
@@ -27,7 +27,7 @@ pub(super) struct Fetched {
     /// How many releases the lockfile has, without those that the host provides.
     pub(super) packages: usize,
     /// The releases without a digest to verify.
-    pub(super) without_digest: Vec<(PackageName, Version)>,
+    pub(super) without_digest: Vec<Release>,
 }
 
 /// How to treat locked releases without a digest: their registries have no artifacts.
@@ -105,7 +105,7 @@ pub(super) fn fetch_locked(
     let mut without_digest = Vec::new();
     let mut undigested = Vec::new();
     let mut hosted = 0;
-    for ((name, version), locked) in &lock.packages {
+    for (Release { name, version }, locked) in &lock.packages {
         match (&locked.source, &locked.digest) {
             (ReleaseSource::Registry(registry), Some(digest)) => {
                 let artifact = WantedArtifact {
@@ -118,7 +118,7 @@ pub(super) fn fetch_locked(
             // The host comes with it: there is nothing to fetch.
             (ReleaseSource::Host, None) => hosted += 1,
             (source, _) => {
-                without_digest.push((name.clone(), version.clone()));
+                without_digest.push(Release::new(name.clone(), version.clone()));
                 if let ReleaseSource::Registry(_) = source {
                     undigested.push((name, version));
                 }
@@ -235,7 +235,7 @@ fn require_artifacts(lock: &Lockfile) -> Result<()> {
         is_registry && locked.digest.is_none()
     });
     let without: Vec<String> = without
-        .map(|((name, version), _)| format!("{name} {version}"))
+        .map(|(Release { name, version }, _)| format!("{name} {version}"))
         .collect();
     if without.is_empty() {
         return Ok(());

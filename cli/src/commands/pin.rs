@@ -11,7 +11,7 @@ use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
-    Version,
+    Release, Version,
 };
 use pkgres_registry_client::{Answer, FinishedPlan, RegistrySet, drive, finish_plan};
 use pkgres_resolver::{
@@ -111,21 +111,29 @@ impl Pinned {
     /// The versions of the objects as JSON, and the text of the model unless a file has it.
     pub(super) fn to_json(&self, text: Option<&str>) -> Value {
         let objects = self.pins.objects.iter();
-        let objects = objects.map(|(number, (package, version))| {
-            let object = self.model.object(*number);
-            json!({
-                "id": object.id,
-                "class": object.class,
-                "package": package,
-                "version": version,
-            })
-        });
+        let objects = objects.map(
+            |(
+                number,
+                Release {
+                    name: package,
+                    version,
+                },
+            )| {
+                let object = self.model.object(*number);
+                json!({
+                    "id": object.id,
+                    "class": object.class,
+                    "package": package,
+                    "version": version,
+                })
+            },
+        );
         let substitutions = self.substitutions.iter().map(|substitution| {
             json!({
                 "id": self.model.object(substitution.object).id,
                 "package": substitution.package,
                 "missing": substitution.missing,
-                "version": self.pins.objects[&substitution.object].1,
+                "version": self.pins.objects[&substitution.object].version,
             })
         });
         let mut document = json!({
@@ -176,7 +184,7 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     for (name, versions) in model.fixations() {
         let releases = versions
             .iter()
-            .map(|version| (name.clone(), version.clone()));
+            .map(|version| Release::new(name.clone(), version.clone()));
         locked.preferred.extend(releases);
     }
     locked
@@ -280,8 +288,7 @@ impl Planned {
     fn solved(self, resolution: &Resolution) -> Pinned {
         let mut pins = Pins::default();
         for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
-            let pin = (bound.package.clone(), bound.version.clone());
-            pins.objects.insert(ObjectId(number), pin);
+            pins.objects.insert(ObjectId(number), bound.release());
         }
         pins.packages = used_packages(resolution);
         Pinned {
@@ -328,7 +335,10 @@ fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Vers
 
 /// The note about an object whose pinned version is gone.
 fn substitution_note(pinned: &Pinned, substitution: &Substitution) -> String {
-    let (_, replacement) = &pinned.pins.objects[&substitution.object];
+    let Release {
+        version: replacement,
+        ..
+    } = &pinned.pins.objects[&substitution.object];
     format!(
         "the object {} was pinned to {} {}, which is gone; it is now pinned to {replacement}",
         pinned.model.shown(substitution.object),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pkgres_formats::ansible;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, RegistryName, Version};
+use pkgres_manifest::{RegistryName, Release};
 use pkgres_registry_client::MemoryRegistry;
 use pkgres_resolver::{Fallback, Locked, ResolvedOwner};
 
@@ -99,10 +99,10 @@ fn print_model(
     let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
     root.add_package(Arc::clone(project.class_package()?));
     registries.prefer(Box::new(root));
-    let preferred: BTreeSet<(PackageName, Version)> = resolution
+    let preferred: BTreeSet<Release> = resolution
         .owners()
         .filter_map(ResolvedOwner::release)
-        .map(|(name, version)| (name.clone(), version.clone()))
+        .map(|(name, version)| Release::new(name.clone(), version.clone()))
         .collect();
     let input = PinInput {
         registries,

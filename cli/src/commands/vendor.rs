@@ -10,7 +10,8 @@ use pkgres_files::{
 use pkgres_formats::{Format, FormatFile};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ArtifactDigest, CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version,
+    ArtifactDigest, CLASS_PACKAGES, IndexRecord, Lockfile, PackageName, ReadOptions, Release,
+    Version,
 };
 use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE};
 use serde_json::json;
@@ -49,7 +50,10 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         if project.format.rules().load_order {
             let mut artifacts = LoadedFiles::new();
             let hold = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-                artifacts.insert((name.clone(), version.clone()), received.artifact);
+                artifacts.insert(
+                    Release::new(name.clone(), version.clone()),
+                    received.artifact,
+                );
                 Ok(())
             };
             let fetched = fetch_locked(project, lock, all, context, output, hold)?;
@@ -62,7 +66,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
                 };
                 let digest = lock.packages[release].digest;
                 if digest.is_some_and(|digest| inside.contains_key(&digest)) {
-                    let (name, version) = release;
+                    let Release { name, version } = release;
                     output.note(&format!(
                         "{name} {version} is also in {file}: its own file is skipped"
                     ));
@@ -76,7 +80,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         }
         let names = artifact_names(lock, project.format);
         let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let file = names[&(name.clone(), version.clone())].clone();
+            let file = names[&Release::new(name.clone(), version.clone())].clone();
             record.add_before_writing(&file, names.values())?;
             write_artifact(&received.artifact, &writer, &file, project.format, options)?;
             written.insert(file);
@@ -86,7 +90,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         without_digest.extend(fetched.without_digest);
     }
     writer.finish()?;
-    for (name, version) in &without_digest {
+    for Release { name, version } in &without_digest {
         output.note(&format!("{name} {version} has no digest; skipped"));
     }
     let (removed, left) = clean(&record, &written)?;
@@ -116,13 +120,13 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
 }
 
 /// The file names of the releases of a lockfile.
-fn artifact_names(
-    lock: &Lockfile,
-    format: &'static dyn Format,
-) -> BTreeMap<(PackageName, Version), String> {
+fn artifact_names(lock: &Lockfile, format: &'static dyn Format) -> BTreeMap<Release, String> {
     let releases = lock.packages.keys();
     let names = releases.map(|release| {
-        let (package, version) = release;
+        let Release {
+            name: package,
+            version,
+        } = release;
         let name = if format.ecosystem() == CLASS_PACKAGES {
             PackageFolder::archive_name(package, version)
         } else {
@@ -134,7 +138,7 @@ fn artifact_names(
 }
 
 /// The artifacts of releases whose files are loaded one after the other.
-type LoadedFiles = BTreeMap<(PackageName, Version), Artifact>;
+type LoadedFiles = BTreeMap<Release, Artifact>;
 
 /// The files of which another file has all releases: a registry can have a model by itself, and another registry the
 /// same model with a second one in one file. Loading both files would load the model twice.
@@ -144,21 +148,19 @@ fn files_inside_others(
     format: &'static dyn Format,
     context: &Context,
 ) -> BTreeMap<ArtifactDigest, ArtifactDigest> {
-    let mut contents: BTreeMap<ArtifactDigest, BTreeSet<(PackageName, Version)>> = BTreeMap::new();
+    let mut contents: BTreeMap<ArtifactDigest, BTreeSet<Release>> = BTreeMap::new();
     for (release, artifact) in artifacts {
         let (Some(digest), Artifact::File(bytes)) = (lock.packages[release].digest, artifact)
         else {
             continue;
         };
         contents.entry(digest).or_insert_with(|| {
-            let path = &format.artifact_name(&release.0, &release.1);
+            let path = &format.artifact_name(&release.name, &release.version);
             let file = FormatFile { path, bytes };
             let read = format.read_releases(&file, &(), &context.read_options);
             let records = read.value().into_iter().flatten();
             let records = records.map(|read| &read.record);
-            records
-                .map(|record| (record.name.clone(), record.version.clone()))
-                .collect()
+            records.map(IndexRecord::release).collect()
         });
     }
     let mut inside = BTreeMap::new();
@@ -182,17 +184,20 @@ fn names_in_load_order(
     lock: &Lockfile,
     format: &'static dyn Format,
     inside: &BTreeMap<ArtifactDigest, ArtifactDigest>,
-) -> BTreeMap<(PackageName, Version), String> {
+) -> BTreeMap<Release, String> {
     let files = files_in_load_order(lock, inside);
     let digits = files.len().to_string().len().max(2);
     let mut names = BTreeMap::new();
     for (at, releases) in files.iter().enumerate() {
-        let is_inside = |release: &(PackageName, Version)| {
+        let is_inside = |release: &Release| {
             let digest = lock.packages[release].digest;
             digest.is_some_and(|digest| inside.contains_key(&digest))
         };
         let own = releases.iter().find(|release| !is_inside(release));
-        let (package, version) = own.unwrap_or(&releases[0]);
+        let Release {
+            name: package,
+            version,
+        } = own.unwrap_or(&releases[0]);
         let name = format.artifact_name(package, version);
         let file = format!("{:0digits$}-{name}", at + 1);
         names.extend(
@@ -209,11 +214,10 @@ fn names_in_load_order(
 fn files_in_load_order<'lock>(
     lock: &'lock Lockfile,
     inside: &BTreeMap<ArtifactDigest, ArtifactDigest>,
-) -> Vec<Vec<&'lock (PackageName, Version)>> {
+) -> Vec<Vec<&'lock Release>> {
     // A file is named by the first of its releases.
-    let mut first_of: BTreeMap<ArtifactDigest, &(PackageName, Version)> = BTreeMap::new();
-    let mut files: BTreeMap<&(PackageName, Version), Vec<&(PackageName, Version)>> =
-        BTreeMap::new();
+    let mut first_of: BTreeMap<ArtifactDigest, &Release> = BTreeMap::new();
+    let mut files: BTreeMap<&Release, Vec<&Release>> = BTreeMap::new();
     let mut file_of = BTreeMap::new();
     for (release, locked) in &lock.packages {
         let digest = locked
@@ -231,7 +235,7 @@ fn files_in_load_order<'lock>(
             .iter()
             .flat_map(|release| lock.packages[*release].requires.iter());
         let required = bindings.filter_map(|(package, version)| {
-            let required = file_of.get(&(package.clone(), version.clone()))?;
+            let required = file_of.get(&Release::new(package.clone(), version.clone()))?;
             (*required != file).then_some(*required)
         });
         required.collect()
@@ -369,7 +373,7 @@ mod tests {
     fn a_file_comes_before_what_requires_one_of_its_models() {
         let release = |name: &str| {
             let name: PackageName = name.parse().expect("a name");
-            (name, Version::new(1, 0, 0))
+            Release::new(name, Version::new(1, 0, 0))
         };
         let locked = |file: &str, required: &[&str]| LockedPackage {
             source: ReleaseSource::Host,
@@ -389,7 +393,7 @@ mod tests {
         };
         let files = files_in_load_order(&lock, &BTreeMap::new());
         let files = files.into_iter().map(|releases| {
-            let names = releases.iter().map(|(name, _)| name.to_string());
+            let names = releases.iter().map(|Release { name, .. }| name.to_string());
             names.collect::<Vec<_>>()
         });
         let expected: [&[&str]; 3] = [&["y"], &["a", "z"], &["m"]];
@@ -403,7 +407,7 @@ mod tests {
     fn a_file_inside_another_one_is_loaded_with_that() {
         let release = |name: &str| {
             let name: PackageName = name.parse().expect("a name");
-            (name, Version::new(1, 0, 0))
+            Release::new(name, Version::new(1, 0, 0))
         };
         let digest = |file: &str| ArtifactDigest::of_archive(file.as_bytes());
         let locked = |file: &str, required: &[&str]| LockedPackage {
@@ -424,7 +428,7 @@ mod tests {
         let inside = BTreeMap::from([(digest("b"), digest("b and c"))]);
         let files = files_in_load_order(&lock, &inside);
         let files = files.into_iter().map(|releases| {
-            let names = releases.iter().map(|(name, _)| name.to_string());
+            let names = releases.iter().map(|Release { name, .. }| name.to_string());
             names.collect::<Vec<_>>()
         });
         let expected: [&[&str]; 3] = [&["d"], &["b", "c"], &["a"]];

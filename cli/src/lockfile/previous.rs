@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{ArtifactDigest, LockDiff, Lockfile, PackageName, Version};
+use pkgres_manifest::{ArtifactDigest, LockDiff, Lockfile, PackageName, Release};
 use pkgres_resolver::Locked;
 
 use super::{read_lock_bytes, with_commands};
@@ -27,7 +27,7 @@ enum Content {
     /// An unresolved merge: it has the releases of both sides.
     Merged(Lockfile),
     /// A file that cannot be parsed: the releases that could be salvaged, with the digests they may have.
-    Damaged(BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>),
+    Damaged(BTreeMap<Release, BTreeSet<ArtifactDigest>>),
 }
 
 impl PreviousLock {

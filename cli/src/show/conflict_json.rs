@@ -1,6 +1,6 @@
 //! Conflicts as JSON.
 
-use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{ClassName, PackageName, Release, ReleaseSource, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, SingleRepair};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -201,9 +201,12 @@ impl<'r> StepKind<'r> {
                 class,
             },
             ReasonKind::Wanted { dropped_by } => Self::Wanted {
-                dropped_by: dropped_by
-                    .as_ref()
-                    .map(|(package, version)| DroppingRelease { package, version }),
+                dropped_by: dropped_by.as_ref().map(
+                    |Release {
+                         name: package,
+                         version,
+                     }| DroppingRelease { package, version },
+                ),
             },
             ReasonKind::Stays => Self::Stays,
             ReasonKind::UnnamedPrerelease => Self::UnnamedPrerelease,

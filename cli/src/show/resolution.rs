@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{PackageName, RegistryName, Version};
+use pkgres_manifest::{PackageName, RegistryName, Release, Version};
 use pkgres_registry_client::NewerElsewhere;
 use pkgres_resolver::{
     BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, Locked, PrereleaseReason,
@@ -71,10 +71,15 @@ fn notes_if_locked(
     }
     lines.extend(excluded_if_locked(resolution, reasons, is_locked));
     let built_in = resolution.built_in();
-    let is_new = |(name, version): &&(PackageName, Version)| !is_locked(name, version);
-    lines.extend(built_in.iter().filter(is_new).map(|(name, version)| {
-        format!("using the built-in {name} {version}, because no registry has it")
-    }));
+    let is_new = |Release { name, version }: &&Release| !is_locked(name, version);
+    lines.extend(
+        built_in
+            .iter()
+            .filter(is_new)
+            .map(|Release { name, version }| {
+                format!("using the built-in {name} {version}, because no registry has it")
+            }),
+    );
     for (name, spec) in resolution.unused_overrides() {
         let spec = spec.in_words();
         lines.push(format!(

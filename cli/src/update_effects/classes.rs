@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, UpdateEffect, update_effects};
-use pkgres_manifest::{ClassName, IndexRecord, Lockfile, Package, PackageName, Version};
+use pkgres_manifest::{ClassName, IndexRecord, Lockfile, Package, PackageName, Release, Version};
 use pkgres_registry_client::RegistrySet;
 
-use super::{Effect, NotCompared, ProjectEffects, ReleaseKey, Replacement, records_of};
+use super::{Effect, NotCompared, ProjectEffects, Replacement, records_of};
 use crate::context::Context;
 use crate::failure::Result;
 
@@ -30,12 +30,12 @@ pub(super) fn find(
 /// What is known without archives.
 struct Known<'project> {
     project: &'project Arc<Package>,
-    root: ReleaseKey,
+    root: Release,
     lock: &'project Lockfile,
     replacements: &'project [Replacement],
     core: Option<&'project PackageName>,
     /// The records of the releases in the lockfile and of those that replace them, and of the project.
-    records: BTreeMap<ReleaseKey, IndexRecord>,
+    records: BTreeMap<Release, IndexRecord>,
 }
 
 impl<'project> Known<'project> {
@@ -46,7 +46,7 @@ impl<'project> Known<'project> {
         registries: &RegistrySet,
         context: &'project Context,
     ) -> Result<Self> {
-        let root = (project.name().clone(), project.manifest.version.clone());
+        let root = project.release();
         let mut records = BTreeMap::from([(root.clone(), project.index_record())]);
         let known = records_of(lock, replacements, registries)?.into_iter();
         records.extend(known.map(|(release, (record, _))| (release, record)));
@@ -61,16 +61,16 @@ impl<'project> Known<'project> {
     }
 
     /// The releases that a release is bound to, in the order in which classes are looked up in them.
-    fn requires(&self, release: &ReleaseKey) -> Vec<ReleaseKey> {
+    fn requires(&self, release: &Release) -> Vec<Release> {
         let Some(record) = self.records.get(release) else {
             return Vec::new();
         };
         let stated = record.requirements.iter().map(|it| &it.package);
         let names = self.core.into_iter().chain(stated);
-        let mut requires: Vec<ReleaseKey> = Vec::new();
+        let mut requires: Vec<Release> = Vec::new();
         for name in names {
             let version = if *release == self.root {
-                let locked = self.lock.roots.get(&release.0);
+                let locked = self.lock.roots.get(&release.name);
                 let bound = locked.and_then(|locked| locked.get(name));
                 bound.map(|bound| bound.version.clone())
             } else if let Some(locked) = self.lock.packages.get(release) {
@@ -78,7 +78,7 @@ impl<'project> Known<'project> {
             } else {
                 self.newest_binding(record, name)
             };
-            let bound = version.map(|version| (name.clone(), version));
+            let bound = version.map(|version| Release::new(name.clone(), version));
             requires.extend(bound.filter(|bound| !requires.contains(bound)));
         }
         requires
@@ -95,20 +95,22 @@ impl<'project> Known<'project> {
         let replacing = self.replacements.iter().rev();
         let replacing = replacing.filter(|it| it.package == *name).map(|it| &it.to);
         let locked = self.lock.packages.keys().rev();
-        let locked = locked.filter(|(known, _)| known == name).map(|(_, it)| it);
+        let locked = locked
+            .filter(|Release { name: known, .. }| known == name)
+            .map(|Release { version: it, .. }| it);
         let mut versions = replacing.chain(locked);
         let fits = |version: &&Version| specs.iter().all(|spec| spec.matches(version));
         versions.find(fits).cloned()
     }
 
     /// The class that a name means in a release.
-    fn lookup(&self, release: &ReleaseKey, class: &ClassName) -> Option<(ReleaseKey, ClassName)> {
+    fn lookup(&self, release: &Release, class: &ClassName) -> Option<(Release, ClassName)> {
         let record = self.records.get(release)?;
         let mut own = record.classes.iter().flatten();
         if own.any(|it| it.name == *class) {
             return Some((release.clone(), class.clone()));
         }
-        let defines = |required: &ReleaseKey| {
+        let defines = |required: &Release| {
             let record = self.records.get(required);
             record.is_some_and(|record| record.exports(class))
         };
@@ -117,7 +119,7 @@ impl<'project> Known<'project> {
     }
 
     /// The classes that a class extends. For one of the project, also those that it creates objects of.
-    fn parents(&self, release: &ReleaseKey, class: &ClassName) -> Vec<(ReleaseKey, ClassName)> {
+    fn parents(&self, release: &Release, class: &ClassName) -> Vec<(Release, ClassName)> {
         let record = self.records.get(release);
         let classes = record.and_then(|record| record.classes.as_ref());
         let mut classes = classes.into_iter().flat_map(|classes| classes.iter());
@@ -138,13 +140,13 @@ impl<'project> Known<'project> {
 
     /// The releases that are replaced and that classes of the project inherit from, and the releases through which
     /// they do.
-    fn concerned(&self) -> BTreeSet<ReleaseKey> {
-        let mut open: Vec<(ReleaseKey, ClassName)> = (self.project.classes.iter().flatten())
+    fn concerned(&self) -> BTreeSet<Release> {
+        let mut open: Vec<(Release, ClassName)> = (self.project.classes.iter().flatten())
             .map(|(name, _)| (self.root.clone(), name.clone()))
             .collect();
-        let mut children: BTreeMap<(ReleaseKey, ClassName), Vec<(ReleaseKey, ClassName)>> =
+        let mut children: BTreeMap<(Release, ClassName), Vec<(Release, ClassName)>> =
             BTreeMap::new();
-        let mut seen: BTreeSet<(ReleaseKey, ClassName)> = open.iter().cloned().collect();
+        let mut seen: BTreeSet<(Release, ClassName)> = open.iter().cloned().collect();
         while let Some(node) = open.pop() {
             for parent in self.parents(&node.0, &node.1) {
                 let below = children.entry(parent.clone()).or_default();
@@ -154,12 +156,12 @@ impl<'project> Known<'project> {
                 }
             }
         }
-        let replaced: BTreeSet<ReleaseKey> =
+        let replaced: BTreeSet<Release> =
             self.replacements.iter().map(Replacement::before).collect();
-        let mut open: Vec<(ReleaseKey, ClassName)> = (seen.into_iter())
+        let mut open: Vec<(Release, ClassName)> = (seen.into_iter())
             .filter(|(release, _)| replaced.contains(release))
             .collect();
-        let mut reached: BTreeSet<(ReleaseKey, ClassName)> = open.iter().cloned().collect();
+        let mut reached: BTreeSet<(Release, ClassName)> = open.iter().cloned().collect();
         while let Some(node) = open.pop() {
             for child in children.get(&node).into_iter().flatten() {
                 if reached.insert(child.clone()) {
@@ -196,7 +198,7 @@ impl<'project> Known<'project> {
                 .releases
                 .insert(release, BoundPackage { package, requires });
         }
-        let is_available = |release: &ReleaseKey| {
+        let is_available = |release: &Release| {
             let bound = packages.releases.get(release);
             bound.is_some_and(|bound| bound.package.is_some())
         };
@@ -220,7 +222,10 @@ impl<'project> Known<'project> {
 
 /// Reads a package. A release that cannot be read is listed: the other results of the command do not need it.
 fn read(
-    (package, version): &ReleaseKey,
+    Release {
+        name: package,
+        version,
+    }: &Release,
     registries: &RegistrySet,
     context: &Context,
     not_compared: &mut Vec<NotCompared>,

@@ -10,7 +10,8 @@ use pkgres_checks::{Impact, RecordEffect, Reliance, UpdateEffect};
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassName, IndexRecord, LockDiff, Lockfile, Package, PackageName, ReleaseSource, Version,
+    ClassName, IndexRecord, LockDiff, Lockfile, Package, PackageName, Release, ReleaseSource,
+    Version,
 };
 use pkgres_registry_client::{Outdated, RegistrySet};
 use pkgres_resolver::Supply;
@@ -18,8 +19,6 @@ use pkgres_resolver::Supply;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::project_uses::ProjectUses;
-
-type ReleaseKey = (PackageName, Version);
 
 /// A release in place of another one of the same package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,12 +71,12 @@ impl Replacement {
         lock.packages.contains_key(&self.before())
     }
 
-    fn before(&self) -> ReleaseKey {
-        (self.package.clone(), self.from.clone())
+    fn before(&self) -> Release {
+        Release::new(self.package.clone(), self.from.clone())
     }
 
-    fn after(&self) -> ReleaseKey {
-        (self.package.clone(), self.to.clone())
+    fn after(&self) -> Release {
+        Release::new(self.package.clone(), self.to.clone())
     }
 }
 
@@ -214,10 +213,13 @@ fn records_of(
     lock: &Lockfile,
     replacements: &[Replacement],
     registries: &RegistrySet,
-) -> Result<BTreeMap<ReleaseKey, (IndexRecord, ReleaseSource)>> {
-    let new: BTreeSet<ReleaseKey> = replacements.iter().map(Replacement::after).collect();
-    let names: BTreeSet<PackageName> =
-        (lock.packages.keys().map(|(name, _)| name.clone())).collect();
+) -> Result<BTreeMap<Release, (IndexRecord, ReleaseSource)>> {
+    let new: BTreeSet<Release> = replacements.iter().map(Replacement::after).collect();
+    let names: BTreeSet<PackageName> = (lock
+        .packages
+        .keys()
+        .map(|Release { name, .. }| name.clone()))
+    .collect();
     let names: Vec<PackageName> = names.into_iter().collect();
     let mut records = BTreeMap::new();
     for supply in registries.supply(&names)? {
@@ -229,7 +231,7 @@ fn records_of(
             continue;
         };
         for record in found {
-            let release = (record.name.clone(), record.version.clone());
+            let release = record.release();
             if lock.packages.contains_key(&release) || new.contains(&release) {
                 records.insert(release, (record, source.clone()));
             }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use pkgres_checks::{RecordReliances, compare_declarations, compare_records};
 use pkgres_formats::Format;
-use pkgres_manifest::{IndexRecord, Lockfile, ReleaseSource};
+use pkgres_manifest::{IndexRecord, Lockfile, Release, ReleaseSource};
 use pkgres_registry_client::RegistrySet;
 
-use super::{Effect, NotCompared, ProjectEffects, ReleaseKey, Replacement, records_of};
+use super::{Effect, NotCompared, ProjectEffects, Replacement, records_of};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::project_uses::ProjectUses;
@@ -44,7 +44,7 @@ pub(super) fn find(
     let mut reliances = RecordReliances::of(root, locked, inherits);
     uses.set_options(&mut reliances);
     // A release can replace several others, and be replaced by several.
-    let mut known: BTreeMap<ReleaseKey, Option<ReadRelease>> = BTreeMap::new();
+    let mut known: BTreeMap<Release, Option<ReadRelease>> = BTreeMap::new();
     for replacement in replacements {
         let (before, after) = (replacement.before(), replacement.after());
         let (Some((old, _)), Some(_)) = (records.get(&before), records.get(&after)) else {

@@ -7,11 +7,11 @@
 use pkgres_checks::{BoundPackages, CheckedValue, check_value};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ClassName, Contract, Limits, Literal, ModelObject, ObjectId, ObjectModel, Rule, is_whole_number,
+    ClassName, Contract, Limits, Literal, ModelObject, ObjectId, ObjectModel, Release, Rule,
+    is_whole_number,
 };
 use serde_json::{Value, json};
 
-use crate::kinds::Release;
 use crate::objects::release_of;
 
 /// Checks values against contracts as they mean it in a release.

@@ -19,12 +19,12 @@ use pkgres_checks::{
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    Argument, ArgumentUsage, ClassName, Facts, ObjectId, ObjectModel, PackageName, PackagePath,
-    Version, did_you_mean, most_similar,
+    Argument, ArgumentUsage, ClassName, Facts, ObjectId, ObjectModel, PackagePath, Release,
+    did_you_mean, most_similar,
 };
 use serde_json::Value;
 
-use crate::kinds::{PackageFiles, Release};
+use crate::kinds::PackageFiles;
 use crate::objects::{ObjectClasses, defaults, model_findings, release_of};
 use crate::script::RunnableScript;
 use crate::target::{Command, Output, Target, TargetError, not_entered};
@@ -43,7 +43,7 @@ pub struct CalledFunction<'call> {
     /// The releases with their classes.
     pub packages: &'call BoundPackages,
     /// A release that defines the class, or sees it.
-    pub release: &'call (PackageName, Version),
+    pub release: &'call Release,
     /// The class.
     pub class: &'call ClassName,
     /// The function.
@@ -81,7 +81,7 @@ impl<'call> FunctionCall<'call> {
             function,
         } = called;
         let Some(conformance) = class_conformance(packages, release, class) else {
-            let (name, version) = release;
+            let Release { name, version } = release;
             let class = Escaped::shortened(class.as_str());
             let message = format!("{name} {version} knows no class `{class}`");
             return Err(vec![Diagnostic::error(Code::Call, message)]);
@@ -264,8 +264,8 @@ impl<'call> FunctionCall<'call> {
             .read(release, &path)
             .map_err(CallFailure::Unusable)?
             .ok_or_else(|| CallFailure::NoScript {
-                package: release.0.clone(),
-                version: release.1.clone(),
+                package: release.name.clone(),
+                version: release.version.clone(),
                 path: path.clone(),
             })?;
         let script = RunnableScript::new(path.as_str(), &bytes)
@@ -369,7 +369,7 @@ pub fn callable_objects(
     packages: &BoundPackages,
     model: &ObjectModel,
     class: &ClassName,
-) -> Vec<(ObjectId, (PackageName, Version))> {
+) -> Vec<(ObjectId, Release)> {
     let objects = model.objects().iter().enumerate();
     let callable = objects.filter_map(|(at, object)| {
         let release: &Release = release_of(packages, object).ok().flatten()?;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ClassResources, Limits, PackageName, PackageResources,
-    ResourceDescription, ResourceId, ResourceTemplate, TemplateValue, TemplateValues, Version,
-    did_you_mean, most_similar,
+    ClassDefinition, ClassName, ClassResources, Limits, PackageResources, Release,
+    ResourceDescription, ResourceId, ResourceTemplate, TemplateValue, TemplateValues, did_you_mean,
+    most_similar,
 };
 
 use super::graph::references;
@@ -25,7 +25,7 @@ pub struct ResourceCheck<'package> {
     /// The resources.
     pub resources: &'package PackageResources,
     /// The release of the package.
-    pub release: &'package (PackageName, Version),
+    pub release: &'package Release,
     /// The files of the package.
     pub files: Arc<dyn PackageFiles>,
     /// The classes of the package, if they are known.
@@ -128,7 +128,7 @@ impl ResourceCheck<'_> {
     fn filled_in(&self, templates: &[ResourceTemplate], limits: &Limits) -> Vec<DeployedResource> {
         let values = AnyValues {
             release: self.release,
-            version: self.release.1.to_string(),
+            version: self.release.version.to_string(),
         };
         let filled = templates.iter().filter_map(|template| {
             // What cannot be filled in is reported when the file is read.
@@ -231,7 +231,7 @@ impl ResourceCheck<'_> {
 /// release. Classes with an ancestor that is unknown may have any property.
 pub fn check_templates(
     packages: &BoundPackages,
-    release: &(PackageName, Version),
+    release: &Release,
     limits: &Limits,
 ) -> Vec<Diagnostic> {
     let package = packages.releases.get(release);
@@ -296,7 +296,7 @@ fn has_template(place: &Location) -> bool {
 
 /// A text for each value: for those of an object, their names.
 struct AnyValues<'package> {
-    release: &'package (PackageName, Version),
+    release: &'package Release,
     version: String,
 }
 
@@ -318,7 +318,7 @@ impl TemplateValues for PropertiesOfClass<'_> {
 impl TemplateValues for AnyValues<'_> {
     fn value(&self, path: &[&str]) -> TemplateValue<'_> {
         TemplateValue::Text(match path {
-            ["package", "name"] => Cow::Borrowed(self.release.0.as_str()),
+            ["package", "name"] => Cow::Borrowed(self.release.name.as_str()),
             ["package", "version"] => Cow::Borrowed(&self.version),
             ["package", ..] => Cow::Borrowed("/package"),
             path => Cow::Owned(path.join(".")),

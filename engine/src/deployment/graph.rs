@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
 use pkgres_manifest::{
-    ReceivedProperty, ResourceDescription, ResourceId, did_you_mean, most_similar,
+    ReceivedProperty, Release, ResourceDescription, ResourceId, did_you_mean, most_similar,
 };
 
 use super::contradictions::contradictions;
@@ -226,7 +226,7 @@ fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnos
 }
 
 fn of_release(resource: &DeployedResource) -> String {
-    let (name, version) = &resource.release;
+    let Release { name, version } = &resource.release;
     format!("by {name} {version}")
 }
 

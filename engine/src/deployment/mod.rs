@@ -22,11 +22,10 @@ use std::sync::Arc;
 use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, Parsed, Severity};
 use pkgres_manifest::{
-    Limits, ObjectId, ObjectModel, Package, PackageName, ResourceDescription, ResourceTemplate,
-    Version,
+    Limits, ObjectId, ObjectModel, Package, Release, ResourceDescription, ResourceTemplate,
 };
 
-use crate::kinds::{LockedArtifacts, PackageFiles, Release};
+use crate::kinds::{LockedArtifacts, PackageFiles};
 use crate::objects::{ObjectClasses, model_findings, release_of};
 use object_values::ObjectValues;
 
@@ -37,7 +36,7 @@ pub struct DeployedResource {
     /// The resource.
     pub description: ResourceDescription,
     /// The release whose package describes it.
-    pub release: (PackageName, Version),
+    pub release: Release,
     /// The name of the object that it belongs to, if it belongs to one.
     pub object: Option<String>,
     /// Where that object is.

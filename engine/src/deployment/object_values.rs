@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use pkgres_manifest::{ObjectId, ObjectModel, TemplateValue, TemplateValues};
+use pkgres_manifest::{ObjectId, ObjectModel, Release, TemplateValue, TemplateValues};
 
-use crate::kinds::Release;
 use crate::objects::ObjectClasses;
 
 /// The values of a release, and of an object if there is one.
@@ -30,7 +29,7 @@ pub(super) type ObjectOfModel<'model, 'packages> = (
 impl<'model, 'packages> ObjectValues<'model, 'packages> {
     pub(super) fn of_release(release: &'model Release) -> Self {
         Self {
-            version: release.1.to_string(),
+            version: release.version.to_string(),
             release,
             files: None,
             uses_files: Cell::new(false),
@@ -78,7 +77,7 @@ impl<'model, 'packages> ObjectValues<'model, 'packages> {
 impl TemplateValues for ObjectValues<'_, '_> {
     fn value(&self, path: &[&str]) -> TemplateValue<'_> {
         match path {
-            ["package", "name"] => TemplateValue::Text(Cow::Borrowed(self.release.0.as_str())),
+            ["package", "name"] => TemplateValue::Text(Cow::Borrowed(self.release.name.as_str())),
             ["package", "version"] => TemplateValue::Text(Cow::Borrowed(&self.version)),
             ["package", "files"] => match &self.files {
                 Some(files) => {

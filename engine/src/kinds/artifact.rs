@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind};
-use pkgres_manifest::{Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version, sha256};
+use pkgres_manifest::{
+    Archive, ArtifactDigest, Limits, PackageName, PackagePath, Release, Version, sha256,
+};
 
 use crate::resource::{
     Change, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError, Watching,
@@ -43,7 +45,7 @@ pub struct Artifact {
     name: PackageName,
     version: Version,
     digest: ArtifactDigest,
-    required: Vec<(PackageName, Version)>,
+    required: Vec<Release>,
     limits: Limits,
     source: Arc<dyn ArtifactSource>,
 }
@@ -80,10 +82,7 @@ impl Artifact {
 
     /// Adds releases that the release requires, whose artifacts go first.
     #[must_use]
-    pub fn with_required(
-        mut self,
-        releases: impl IntoIterator<Item = (PackageName, Version)>,
-    ) -> Self {
+    pub fn with_required(mut self, releases: impl IntoIterator<Item = Release>) -> Self {
         self.required.extend(releases);
         self
     }
@@ -261,12 +260,14 @@ impl Resource for Artifact {
             limits: _,
             source: _,
         } = self;
-        let text = |(name, version): &(PackageName, Version)| format!("{name} {version}");
         Definition::new("artifact")
             .with("name", name.as_str())
             .with("version", version.to_string())
             .with("digest", digest.to_string())
-            .with("required", required.iter().map(text).collect::<Vec<_>>())
+            .with(
+                "required",
+                required.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            )
             .into_text()
     }
 
@@ -311,7 +312,7 @@ impl Resource for Artifact {
     fn wishes(&self) -> Vec<Wish> {
         let required = self.required.iter();
         let mut wishes: Vec<_> = required
-            .map(|(name, version)| Wish::after(release(name, version)))
+            .map(|Release { name, version }| Wish::after(release(name, version)))
             .collect();
         wishes.push(Wish::nearest_folder(&self.folder()));
         wishes

@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
-    ArtifactDigest, Limits, PackageName, Properties, PropertyErrors, ResourceId, Version,
+    ArtifactDigest, Limits, PackageName, Properties, PropertyErrors, Release, ResourceId,
     did_you_mean, most_similar,
 };
 
 use super::artifact::{Artifact, ArtifactSource};
-use super::package_files::Release;
 
 /// The kind of artifacts.
 pub(crate) const ARTIFACT: &str = "artifact";
@@ -46,28 +45,23 @@ impl LockedArtifacts {
     }
 
     /// Adds the artifact of a release, and the releases that it requires, whose artifacts go first.
-    pub fn add(
-        &mut self,
-        release: (PackageName, Version),
-        digest: ArtifactDigest,
-        required: Vec<(PackageName, Version)>,
-    ) {
+    pub fn add(&mut self, release: Release, digest: ArtifactDigest, required: Vec<Release>) {
         self.artifacts.insert(release, (digest, required));
     }
 
     /// The releases that have an artifact, in order.
-    pub fn releases(&self) -> impl Iterator<Item = &(PackageName, Version)> {
+    pub fn releases(&self) -> impl Iterator<Item = &Release> {
         self.artifacts.keys()
     }
 
     /// The folder on a machine in which the files of a release are, if it has an artifact.
-    pub fn files_path(&self, release: &(PackageName, Version)) -> Option<PathBuf> {
+    pub fn files_path(&self, release: &Release) -> Option<PathBuf> {
         Some(self.artifact(release)?.files_path())
     }
 
     /// The identity of the resource of a release.
     pub(crate) fn id(&self, release: &Release) -> ResourceId {
-        let (name, version) = release;
+        let Release { name, version } = release;
         let several = self.versions(name).count() > 1;
         let text = if several {
             format!("{name}@{version}")
@@ -79,13 +73,18 @@ impl LockedArtifacts {
 
     fn versions(&self, name: &PackageName) -> impl Iterator<Item = &Release> {
         let releases = self.artifacts.keys();
-        releases.filter(move |(other, _)| other == name)
+        releases.filter(move |Release { name: other, .. }| other == name)
     }
 
     fn artifact(&self, release: &Release) -> Option<Artifact> {
         let (digest, required) = self.artifacts.get(release)?;
         let source = Arc::clone(&self.source);
-        let artifact = Artifact::new(release.0.clone(), release.1.clone(), *digest, source);
+        let artifact = Artifact::new(
+            release.name.clone(),
+            release.version.clone(),
+            *digest,
+            source,
+        );
         let required = required.iter().cloned();
         Some(
             artifact

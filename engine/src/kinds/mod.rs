@@ -37,7 +37,6 @@ pub use link::Link;
 pub(crate) use locked_artifacts::ARTIFACT;
 pub use locked_artifacts::LockedArtifacts;
 pub use package::Package;
-pub(crate) use package_files::Release;
 pub use package_files::{FilesOfPackage, PackageFiles};
 pub use service::Service;
 pub use user::User;

@@ -1,30 +1,21 @@
 //! Access to the files of locked packages, for resources whose content comes from there.
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, PackagePath, Properties, PropertyError, Version};
-
-/// A release by name and version.
-pub(crate) type Release = (PackageName, Version);
+use pkgres_manifest::{PackagePath, Properties, PropertyError, Release};
 
 /// The files of packages, such as those in archives of registries.
 pub trait PackageFiles: Send + Sync {
     /// Returns the bytes of a file of a release; `None` if it has no such file. An error says why that is not known.
-    fn read(
-        &self,
-        release: &(PackageName, Version),
-        path: &PackagePath,
-    ) -> Result<Option<Vec<u8>>, String>;
+    fn read(&self, release: &Release, path: &PackagePath) -> Result<Option<Vec<u8>>, String>;
 }
 
 /// The files of the package that describes a resource.
 #[derive(Clone, Copy)]
-pub struct FilesOfPackage<'files>(
-    Option<(&'files dyn PackageFiles, &'files (PackageName, Version))>,
-);
+pub struct FilesOfPackage<'files>(Option<(&'files dyn PackageFiles, &'files Release)>);
 
 impl<'files> FilesOfPackage<'files> {
     /// The files of a release.
-    pub fn new(files: &'files dyn PackageFiles, release: &'files (PackageName, Version)) -> Self {
+    pub fn new(files: &'files dyn PackageFiles, release: &'files Release) -> Self {
         Self(Some((files, release)))
     }
 
@@ -52,7 +43,7 @@ impl<'files> FilesOfPackage<'files> {
                 "there is no package with a file `{shown}`"
             )));
         };
-        let (name, version) = release;
+        let Release { name, version } = release;
         let found = files.read(release, &parsed).map_err(invalid)?;
         found.ok_or_else(|| {
             let error = properties.invalid(key, format!("{name} {version} has no file `{shown}`"));

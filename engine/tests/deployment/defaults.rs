@@ -89,10 +89,7 @@ fn templates_of_classes_without_objects_are_checked_with_ancestors_elsewhere() {
     let limits = Limits::default();
     let packages = packages("${this.port} ${this.prot}");
     let bound_packages = bound(&packages);
-    let release = (
-        packages[1].name().clone(),
-        packages[1].manifest.version.clone(),
-    );
+    let release = packages[1].release();
     let findings = check_templates(&bound_packages, &release, &limits);
     let expected = "Web/r.yaml:4:28: error[PK0106]: the object has no property `prot`; hint: did you mean `port`?; hint: the class is `a.Web.Web`";
     assert_eq!(texts(&findings), [expected]);

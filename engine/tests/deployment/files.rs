@@ -6,7 +6,7 @@ use pkgres_engine::{
     ArtifactSource, DeployedArtifacts, Deployment, DriveOptions, Graph, GraphOptions, Kinds,
     LockedArtifacts, Machine, PackageFiles, Status, drive,
 };
-use pkgres_manifest::{ArtifactDigest, Limits, Package, PackageName, PackagePath, Version};
+use pkgres_manifest::{ArtifactDigest, Limits, Package, PackagePath, Release, Version};
 
 use crate::{bound, edges, ids, package, texts};
 
@@ -16,7 +16,7 @@ struct Files;
 impl PackageFiles for Files {
     fn read(
         &self,
-        (name, _): &(PackageName, Version),
+        Release { name, .. }: &Release,
         path: &PackagePath,
     ) -> Result<Option<Vec<u8>>, String> {
         match path.as_str() {
@@ -47,8 +47,8 @@ fn graph_with_files(
         artifacts.add(release.clone(), digest, bound.requires.clone());
     }
     if is_side_by_side {
-        let (name, _) = bound.releases.keys().next().expect("there is a package");
-        let release = (name.clone(), Version::new(2, 0, 0));
+        let first = bound.releases.keys().next().expect("there is a package");
+        let release = Release::new(first.name.clone(), Version::new(2, 0, 0));
         artifacts.add(release, ArtifactDigest::of_archive(b"2"), Vec::new());
     }
     let deployed = DeployedArtifacts {

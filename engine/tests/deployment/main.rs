@@ -12,7 +12,7 @@ use pkgres_checks::{BoundPackage, BoundPackages};
 use pkgres_engine::{Deployment, EdgeKind, File, Graph, GraphOptions, Kinds};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Version,
+    Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Release, Version,
 };
 
 /// A package `a.NAME` 1.2.0 that requires the packages before it, with a class for each name and its parent.
@@ -60,9 +60,9 @@ fn package_with(name: &str, classes: &[(String, String)], resources: &str) -> Ar
 
 fn bound(packages: &[Arc<Package>]) -> BoundPackages {
     let mut releases = BTreeMap::new();
-    let mut before: Vec<(PackageName, Version)> = Vec::new();
+    let mut before: Vec<Release> = Vec::new();
     for package in packages {
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         let bound = BoundPackage {
             package: Some(Arc::clone(package)),
             requires: before.clone(),

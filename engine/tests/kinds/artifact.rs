@@ -10,7 +10,7 @@ use pkgres_engine::{
     Target as _, Watching, Wish,
 };
 use pkgres_manifest::{
-    Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version, write_archive,
+    Archive, ArtifactDigest, Limits, PackageName, PackagePath, Release, Version, write_archive,
 };
 use pkgres_tests::shared;
 
@@ -265,7 +265,7 @@ fn artifacts_of_required_releases_go_first() {
     let bytes = sample();
     let required = PackageName::parse("org.example.Db").expect("it is a name");
     let artifact = artifact(&bytes, Served::new(bytes.clone()))
-        .with_required([(required, Version::new(3, 0, 1))]);
+        .with_required([Release::new(required, Version::new(3, 0, 1))]);
     let release = |text: &str| Identifier::Other("artifact".to_owned(), text.to_owned());
     assert!(
         artifact

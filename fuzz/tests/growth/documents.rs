@@ -6,7 +6,7 @@ use pkgres_checks::{check_classes, check_manifest, check_pinned};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ClassName, Limits, ObjectId, ObjectModel, PackageManifest, PackageName, Pins, ReadOptions,
-    RequirementEdit, Spec, Version, read_class_file,
+    Release, RequirementEdit, Spec, Version, read_class_file,
 };
 
 use crate::Shape;
@@ -70,7 +70,7 @@ pub(crate) fn model(input: &[u8]) {
             let objects = (0..model.objects().len()).map(ObjectId);
             let pins = Pins {
                 objects: objects
-                    .map(|object| (object, (package.clone(), version.clone())))
+                    .map(|object| (object, Release::new(package.clone(), version.clone())))
                     .collect(),
                 packages: [(package.clone(), [version.clone()].into())].into(),
             };

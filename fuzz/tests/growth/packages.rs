@@ -10,7 +10,7 @@ use pkgres_checks::{
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
     Archive, ClassName, Facts, Package, PackageManifest, PackageName, PackagePath, ReadOptions,
-    Spec, Version, class_cycles, write_archive,
+    Release, Spec, Version, class_cycles, write_archive,
 };
 
 use crate::Shape;
@@ -81,8 +81,8 @@ fn check(package: &Package) {
 }
 
 /// A package that is bound to no other one.
-fn alone(package: Package) -> (BoundPackages, (PackageName, Version)) {
-    let release = (package.name().clone(), package.manifest.version.clone());
+fn alone(package: Package) -> (BoundPackages, Release) {
+    let release = package.release();
     let mut packages = BoundPackages::default();
     let bound = BoundPackage {
         package: Some(Arc::new(package)),

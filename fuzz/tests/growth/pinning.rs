@@ -11,7 +11,8 @@ use pkgres_registry_client::{
     Answer, FinishedPlan, MemoryRegistry, RegistrySet, drive, finish_plan,
 };
 use pkgres_resolver::{
-    ContractScope, Fallback, Locked, ModelPlan, Request, Resolution, Resolver, Root, SolveOptions,
+    BoundRequirement, ContractScope, Fallback, Locked, ModelPlan, Request, Resolution, Resolver,
+    Root, SolveOptions,
 };
 
 use crate::Shape;
@@ -107,13 +108,12 @@ fn bound(resolution: &Resolution) -> BoundPackages {
         let options = ReadOptions::default();
         let classes = REGISTRIES.package(&package.name, &package.version, &options);
         let requires = package.requires.iter();
-        let requires = requires.map(|bound| (bound.package.clone(), bound.version.clone()));
+        let requires = requires.map(BoundRequirement::release);
         let release = BoundPackage {
             package: classes.expect("memory can be read"),
             requires: requires.collect(),
         };
-        let key = (package.name.clone(), package.version.clone());
-        bound.releases.insert(key, release);
+        bound.releases.insert(package.release(), release);
     }
     bound
 }
@@ -134,8 +134,7 @@ fn pin(input: &[u8]) {
     };
     let mut pins = Pins::default();
     for (number, bound) in found.roots()[0].requires.iter().enumerate() {
-        let pin = (bound.package.clone(), bound.version.clone());
-        pins.objects.insert(ObjectId(number), pin);
+        pins.objects.insert(ObjectId(number), bound.release());
     }
     for package in found.packages() {
         let versions = pins.packages.entry(package.name.clone()).or_default();

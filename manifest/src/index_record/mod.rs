@@ -55,6 +55,7 @@ use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::package_format::Format;
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::shared_list::Shared;
 use crate::spec::Requirement;
 use crate::version::Version;
@@ -132,6 +133,11 @@ fn is_plain_time(text: &[u8]) -> bool {
 }
 
 impl IndexRecord {
+    /// The release that the record describes.
+    pub fn release(&self) -> Release {
+        Release::new(self.name.clone(), self.version.clone())
+    }
+
     /// Returns a record without requirements, and with unknown classes.
     pub fn new(name: PackageName, version: Version) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! The versions that the requirements of one release are bound to.
 
 use crate::name::PackageName;
+use crate::release::Release;
 use crate::version::Version;
 
 /// The versions that the requirements of a release are bound to: one for each required package, sorted by
@@ -78,6 +79,16 @@ impl FromIterator<(PackageName, Version)> for Bindings {
             bound.dedup_by(|next, kept| next.0 == kept.0);
         }
         Self(bound.into_boxed_slice())
+    }
+}
+
+impl FromIterator<Release> for Bindings {
+    /// Binds each package to the version of its release, as for pairs of both.
+    fn from_iter<I: IntoIterator<Item = Release>>(bound: I) -> Self {
+        let pairs = bound.into_iter();
+        pairs
+            .map(|release| (release.name, release.version))
+            .collect()
     }
 }
 

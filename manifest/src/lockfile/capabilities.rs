@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::interface::ConformanceStatus;
 use crate::name::{ClassName, PackageName};
+use crate::release::Release;
 use crate::version::Version;
 
 /// A class of a release with an interface that it implements.
@@ -26,7 +27,7 @@ pub struct LockedImplementation {
 pub struct LockedConformance {
     /// The release that defines the interface. `None` if the lockfile does not say, because an earlier version of
     /// pkgres wrote it, or if no release in it defines the interface.
-    pub defined_by: Option<(PackageName, Version)>,
+    pub defined_by: Option<Release>,
     /// The functions of the interface by name, as far as the class is known to have or to lack them.
     pub functions: BTreeMap<String, LockedCapability>,
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Bindings, LockedRequirement, Lockfile};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
+use crate::release::Release;
 use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
@@ -139,14 +140,17 @@ impl LockDiff {
     /// versions of packages and the digests of releases. If a release may have had several digests, the first
     /// there is one.
     pub fn from_salvaged(
-        before: &BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>,
+        before: &BTreeMap<Release, BTreeSet<ArtifactDigest>>,
         after: &Lockfile,
     ) -> Self {
         let artifacts = joined(before, &after.packages).filter_map(|(release, before, after)| {
             let (digests, after) = (before?, after?);
             let is_same = after.digest.is_some_and(|digest| digests.contains(&digest));
             let first = digests.first().filter(|_| !is_same)?;
-            let (package, version) = release.clone();
+            let Release {
+                name: package,
+                version,
+            } = release.clone();
             Some(ReleaseChange {
                 package,
                 version,
@@ -195,19 +199,21 @@ fn joined<'map, K: Ord, Before, After>(
 
 /// The packages with other versions. Both inputs are sorted.
 fn packages<'lock>(
-    before: impl Iterator<Item = &'lock (PackageName, Version)>,
+    before: impl Iterator<Item = &'lock Release>,
     after: &'lock Lockfile,
 ) -> Vec<PackageChange> {
-    let before: Vec<&(PackageName, Version)> = before.collect();
-    let after: Vec<&(PackageName, Version)> = after.packages.keys().collect();
+    let before: Vec<&Release> = before.collect();
+    let after: Vec<&Release> = after.packages.keys().collect();
     let (mut before, mut after) = (before.as_slice(), after.as_slice());
-    let versions = |releases: &[&(PackageName, Version)]| -> Vec<Version> {
+    let versions = |releases: &[&Release]| -> Vec<Version> {
         let releases = releases.iter();
-        releases.map(|(_, version)| version.clone()).collect()
+        releases.map(|release| release.version.clone()).collect()
     };
     let mut changes = Vec::new();
 
-    while let Some((package, _)) = before.first().into_iter().chain(after.first()).min() {
+    while let Some(Release { name: package, .. }) =
+        before.first().into_iter().chain(after.first()).min()
+    {
         let (old, new) = (take(&mut before, package), take(&mut after, package));
         if old != new {
             changes.push(PackageChange {
@@ -222,10 +228,10 @@ fn packages<'lock>(
 
 /// Removes the releases of a package from the beginning of a list, and returns them.
 fn take<'list, 'lock>(
-    from: &mut &'list [&'lock (PackageName, Version)],
+    from: &mut &'list [&'lock Release],
     package: &PackageName,
-) -> &'list [&'lock (PackageName, Version)] {
-    let of_package = from.iter().take_while(|(name, _)| name == package);
+) -> &'list [&'lock Release] {
+    let of_package = from.iter().take_while(|release| release.name == *package);
     let (taken, rest) = from.split_at(of_package.count());
     *from = rest;
     taken
@@ -233,18 +239,27 @@ fn take<'list, 'lock>(
 
 fn artifacts(before: &Lockfile, after: &Lockfile) -> Vec<ReleaseChange> {
     joined(&before.packages, &after.packages)
-        .filter_map(|((package, version), before, after)| {
-            let (before, after) = (before?, after?);
-            let is_same = before.source == after.source && before.digest == after.digest;
-            (!is_same).then(|| ReleaseChange {
-                package: package.clone(),
-                version: version.clone(),
-                source_before: before.source.clone(),
-                source_after: after.source.clone(),
-                digest_before: before.digest,
-                digest_after: after.digest,
-            })
-        })
+        .filter_map(
+            |(
+                Release {
+                    name: package,
+                    version,
+                },
+                before,
+                after,
+            )| {
+                let (before, after) = (before?, after?);
+                let is_same = before.source == after.source && before.digest == after.digest;
+                (!is_same).then(|| ReleaseChange {
+                    package: package.clone(),
+                    version: version.clone(),
+                    source_before: before.source.clone(),
+                    source_after: after.source.clone(),
+                    digest_before: before.digest,
+                    digest_after: after.digest,
+                })
+            },
+        )
         .collect()
 }
 
@@ -321,7 +336,7 @@ fn bindings(
             compare(root.as_str(), before, after);
         }
     }
-    for ((name, version), before, after) in joined(&before.packages, &after.packages) {
+    for (Release { name, version }, before, after) in joined(&before.packages, &after.packages) {
         if let (Some(before), Some(after)) = (before, after)
             && before.requires != after.requires
         {
@@ -418,7 +433,7 @@ packages:
             let parsed = ArtifactDigest::parse(&digit.repeat(64));
             parsed.expect("the test writes a digest")
         };
-        let release = |name: &str, major| (package(name), Version::new(major, 0, 0));
+        let release = |name: &str, major| Release::new(package(name), Version::new(major, 0, 0));
         let saved = BTreeMap::from([
             (release("A", 1), BTreeSet::from([digest("1"), digest("2")])),
             (release("A", 2), BTreeSet::new()),

@@ -60,6 +60,7 @@ use crate::digest::ArtifactDigest;
 use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
 use crate::name::PackageName;
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
@@ -85,7 +86,7 @@ pub struct Lockfile {
     /// The packages that may have several releases.
     pub side_by_side: BTreeSet<PackageName>,
     /// The releases.
-    pub packages: BTreeMap<(PackageName, Version), LockedPackage>,
+    pub packages: BTreeMap<Release, LockedPackage>,
     /// The conformance of classes to the interfaces that they implement.
     pub capabilities: BTreeMap<LockedImplementation, LockedConformance>,
 }
@@ -152,10 +153,7 @@ impl Lockfile {
     /// Returns the releases in a lockfile that cannot be read, for example one with merge conflict markers:
     /// the releases of both sides, with all digests that may belong to each. Never fails; lines that make no sense
     /// are skipped, and nothing is read of a file that is too large.
-    pub fn salvage(
-        bytes: &[u8],
-        limits: &Limits,
-    ) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
+    pub fn salvage(bytes: &[u8], limits: &Limits) -> BTreeMap<Release, BTreeSet<ArtifactDigest>> {
         salvage::salvage(bytes, limits)
     }
 
@@ -177,22 +175,22 @@ impl Lockfile {
                     .iter()
                     .map(move |(package, bound)| (root.to_string(), package, &bound.version))
             })
-            .chain(self.packages.iter().flat_map(|((name, version), locked)| {
+            .chain(self.packages.iter().flat_map(|(release, locked)| {
                 locked
                     .requires
                     .iter()
-                    .map(move |(package, bound)| (format!("{name} {version}"), package, bound))
+                    .map(move |(package, bound)| (release.to_string(), package, bound))
             }));
         for (owner, package, version) in bindings {
-            let key = (package.clone(), version.clone());
-            if !self.packages.contains_key(&key) && !self.roots.contains_key(package) {
+            let bound = Release::new(package.clone(), version.clone());
+            if !self.packages.contains_key(&bound) && !self.roots.contains_key(package) {
                 problems.push(format!(
-                    "{owner} is bound to {package} {version}, which is not in the lockfile"
+                    "{owner} is bound to {bound}, which is not in the lockfile"
                 ));
             }
         }
         let mut previous: Option<&PackageName> = None;
-        for (name, _) in self.packages.keys() {
+        for Release { name, .. } in self.packages.keys() {
             if previous.replace(name) == Some(name) && !self.side_by_side.contains(name) {
                 problems.push(format!(
                     "{name} has several versions but is not listed as side by side"

@@ -15,6 +15,7 @@ use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
 use crate::interface::is_function_name;
 use crate::name::{ClassName, NameError, PackageName};
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
@@ -383,7 +384,10 @@ impl<'source> LockReader<'source> {
         while self.peek("- class: ").is_some() {
             let location = self.location();
             let class = self.value("- class: ", ClassName::parse)?;
-            let (package, version) = self.value("  release: ", release)?;
+            let Release {
+                name: package,
+                version,
+            } = self.value("  release: ", release)?;
             let interface = self.value("  interface: ", ClassName::parse)?;
             // Earlier versions did not write it.
             let defined_by = match self.peek("  defined_by: ") {
@@ -481,15 +485,14 @@ impl<'source> LockReader<'source> {
                     requires.push((package, version));
                 }
             }
-            let key = (name, version);
-            let shown = format_args!("{} {}", key.0, key.1);
-            ascending(lock.packages.keys(), &key, &shown, &location)?;
+            let release = Release::new(name, version);
+            ascending(lock.packages.keys(), &release, &release, &location)?;
             let package = LockedPackage {
                 source,
                 digest,
                 requires: requires.into_iter().collect(),
             };
-            lock.packages.insert(key, package);
+            lock.packages.insert(release, package);
         }
         Ok(())
     }
@@ -544,7 +547,7 @@ fn version_of(ecosystem: &'static dyn Ecosystem, text: &str) -> Result<Version, 
 /// Replaces versions by those of the releases with the same texts, whose places in the order are known.
 fn put_in_order(lock: &mut Lockfile) {
     let known: VersionsByText = (lock.packages.keys())
-        .map(|(name, version)| ((name.clone(), version.to_string()), version.clone()))
+        .map(|Release { name, version }| ((name.clone(), version.to_string()), version.clone()))
         .collect();
     let replace = |name: &PackageName, version: &mut Version| {
         if let Some(known) = known.get(&(name.clone(), version.to_string())) {
@@ -586,10 +589,10 @@ fn unquoted(text: &str) -> Option<String> {
 }
 
 /// Reads the name of a package and a version with a space between them.
-fn release(text: &str) -> Result<(PackageName, Version), String> {
+fn release(text: &str) -> Result<Release, String> {
     let (name, version) = text.split_once(' ').ok_or("expected a version")?;
     let name = PackageName::parse(name).map_err(|error| error.to_string())?;
-    Ok((name, full_version(version)?))
+    Ok(Release::new(name, full_version(version)?))
 }
 
 /// Reads a version with all three components, as this crate writes it.

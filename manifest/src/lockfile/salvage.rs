@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::version::Version;
 
 /// Releases, each with the digests that may belong to it.
-type Salvaged = BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>;
+type Salvaged = BTreeMap<Release, BTreeSet<ArtifactDigest>>;
 
 /// The most names, and the most releases, that a line may belong to. A merge of two sides gives two names and
 /// four releases, and a merge of merges a few more. Without a bound, a thousand names followed by a thousand
@@ -24,7 +25,7 @@ const MOST_SUBJECTS: usize = 16;
 #[derive(Debug, Clone, Default)]
 struct Subject {
     names: BTreeSet<PackageName>,
-    releases: BTreeSet<(PackageName, Version)>,
+    releases: BTreeSet<Release>,
     /// The key of the line before.
     last: LineKey,
 }
@@ -69,7 +70,7 @@ impl Subject {
                 self.releases.clear();
             }
             if let Ok(version) = Version::parse(written.trim_end()) {
-                let release = |name: &PackageName| (name.clone(), version.clone());
+                let release = |name: &PackageName| Release::new(name.clone(), version.clone());
                 add(&mut self.releases, self.names.iter().map(release));
             }
             for release in &self.releases {
@@ -144,9 +145,9 @@ mod tests {
     /// The salvaged releases as text, with the first digits of their digests.
     fn saved(text: &str) -> String {
         let digits = |digest: &ArtifactDigest| digest.to_string()[..1].to_owned();
-        let line = |((name, version), digests): (_, BTreeSet<ArtifactDigest>)| {
+        let line = |(release, digests): (Release, BTreeSet<ArtifactDigest>)| {
             let digests: Vec<String> = digests.iter().map(digits).collect();
-            format!("{name} {version} {}\n", digests.join(" "))
+            format!("{release} {}\n", digests.join(" "))
         };
         let digest = |letter: &str| letter.repeat(64);
         let text = text

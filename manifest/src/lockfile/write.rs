@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{DECISION_ORDER, LOCK_FORMAT, LockedImplementation, Lockfile};
 use crate::index_record::CLASS_PACKAGES;
 use crate::name::PackageName;
+use crate::release::Release;
 use crate::spec::Spec;
 use crate::version::Version;
 
@@ -58,7 +59,7 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     if !lock.packages.is_empty() {
         writeln!(text, "packages:")?;
     }
-    for ((name, version), package) in &lock.packages {
+    for (Release { name, version }, package) in &lock.packages {
         // These lines are nearly all of the file, so they are written without formatting machinery.
         push_all(text, &["- name: ", name.as_str(), "\n  version: "]);
         push_version(text, version);
@@ -89,7 +90,11 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         } = implementation;
         writeln!(text, "- class: {class}\n  release: {package} {version}")?;
         writeln!(text, "  interface: {interface}")?;
-        if let Some((package, version)) = &conformance.defined_by {
+        if let Some(Release {
+            name: package,
+            version,
+        }) = &conformance.defined_by
+        {
             writeln!(text, "  defined_by: {package} {version}")?;
         }
         let functions = &conformance.functions;
@@ -145,7 +150,7 @@ fn usual_length(lock: &Lockfile) -> usize {
     const AROUND_REQUIREMENT: usize = 24;
     const AROUND_ROOT_REQUIREMENT: usize = 96;
     let bound = |name: &PackageName| name.as_str().len() + AROUND_REQUIREMENT;
-    let packages = lock.packages.iter().map(|((name, _), package)| {
+    let packages = lock.packages.iter().map(|(Release { name, .. }, package)| {
         let requires: usize = package.requires.packages().map(bound).sum();
         name.as_str().len() + AROUND_PACKAGE + requires
     });

@@ -12,6 +12,7 @@ use crate::document::{
 };
 use crate::name::PackageName;
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::version::Version;
 
 pub(super) fn write(
@@ -20,7 +21,14 @@ pub(super) fn write(
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
     let mut editor = ModelEditor::of(model);
-    for (number, (package, version)) in &pins.objects {
+    for (
+        number,
+        Release {
+            name: package,
+            version,
+        },
+    ) in &pins.objects
+    {
         let object = &model.objects[number.0];
         for header in object.headers() {
             editor.pin_object(object, header, package, version);
@@ -69,7 +77,10 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
     }
     for (number, (before, after)) in model.objects.iter().zip(&again.objects).enumerate() {
         let (package, version) = match pins.objects.get(&super::ObjectId(number)) {
-            Some((package, version)) => (Some(package), VersionPin::Exact(version.clone())),
+            Some(Release {
+                name: package,
+                version,
+            }) => (Some(package), VersionPin::Exact(version.clone())),
             None => (before.package.as_ref(), before.version.clone()),
         };
         let is_pinned = after.package.as_ref() == package && after.version == version;

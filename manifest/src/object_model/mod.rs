@@ -35,6 +35,7 @@ use crate::diagnostic::{Diagnostic, Location, Parsed, SourceText, Span};
 use crate::document::Node;
 use crate::name::{ClassName, PackageName};
 use crate::read_options::Limits;
+use crate::release::Release;
 use crate::spec::Spec;
 use crate::version::Version;
 
@@ -172,7 +173,7 @@ pub struct ObjectModel {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pins {
     /// The package and version of each object to pin.
-    pub objects: BTreeMap<ObjectId, (PackageName, Version)>,
+    pub objects: BTreeMap<ObjectId, Release>,
     /// The versions of all used packages, for the table of an environment.
     pub packages: BTreeMap<PackageName, BTreeSet<Version>>,
 }

@@ -25,7 +25,6 @@ use listed_files::{ListedFiles, listed_files};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-#[cfg(feature = "packages")]
 use crate::archive::Archive;
 use crate::class_file::ClassDefinition;
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
@@ -35,6 +34,8 @@ use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
+#[cfg(feature = "packages")]
+use crate::release::Release;
 use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]
 use crate::similar::{did_you_mean, most_similar_name};
@@ -244,6 +245,11 @@ impl Package {
     /// The package's name.
     pub fn name(&self) -> &PackageName {
         &self.manifest.name.value
+    }
+
+    /// The name and the version of the package.
+    pub fn release(&self) -> Release {
+        Release::new(self.name().clone(), self.manifest.version.clone())
     }
 
     /// The names of the classes that each listed file defines.

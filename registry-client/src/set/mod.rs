@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
-    ReleaseSource, Version, most_similar_name,
+    Release, ReleaseSource, Version, most_similar_name,
 };
 use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Supply};
 
@@ -188,7 +188,7 @@ impl RegistrySet {
         }
         if !locked.is_empty() {
             let positions: BTreeMap<&PackageName, usize> = names.iter().zip(0..).collect();
-            for ((name, version), artifact) in locked {
+            for (Release { name, version }, artifact) in locked {
                 if let Some(at) = positions.get(name) {
                     self.use_locked(&mut supplies[*at], name, version, &artifact.digests)?;
                 }
@@ -264,16 +264,13 @@ impl RegistrySet {
     /// # Errors
     ///
     /// A registry cannot be read.
-    pub fn complete(
-        &self,
-        releases: &[(&RegistryName, PackageName, Version)],
-    ) -> Result<bool, RegistryError> {
+    pub fn complete(&self, releases: &[(&RegistryName, Release)]) -> Result<bool, RegistryError> {
         let mut had_drafts = false;
         for registry in self.registries().filter(|registry| registry.has_drafts()) {
-            let here: Vec<(PackageName, Version)> = releases
+            let here: Vec<Release> = releases
                 .iter()
-                .filter(|(source, ..)| *source == registry.name())
-                .map(|(_, name, version)| (name.clone(), version.clone()))
+                .filter(|(source, _)| *source == registry.name())
+                .map(|(_, release)| release.clone())
                 .collect();
             had_drafts |= registry.complete(&here)?;
         }

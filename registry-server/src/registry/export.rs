@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use pkgres_manifest::ArtifactDigest;
+use pkgres_manifest::{ArtifactDigest, Release};
 use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
 use super::backend::RegistryBackend;
 use super::contents::lost;
-use super::lineage::Release;
 use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
@@ -85,7 +84,7 @@ impl RegistryBackend {
             "index/v1/snapshot.json".to_owned(),
             signed.document.body.clone(),
         )?;
-        for (digest, (name, version)) in artifacts {
+        for (digest, Release { name, version }) in artifacts {
             let missing = || lost(name.as_str(), &version.to_string(), &digest);
             let bytes = self.artifact(&digest)?.ok_or_else(missing)?;
             sink(format!("blobs/sha256/{digest}"), bytes)?;
@@ -103,7 +102,7 @@ impl RegistryBackend {
         for line in text.lines() {
             let record = read_record(line, &self.options.read.limits).map_err(Problem::internal)?;
             if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
-                artifacts.push((Digest(bytes), (record.name, record.version)));
+                artifacts.push((Digest(bytes), record.release()));
             }
         }
         Ok(artifacts)

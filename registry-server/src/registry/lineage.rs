@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, ClassConformance, class_conformance};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, IndexRecord, IndexedClass, PackageName, Version,
+    ClassDefinition, ClassName, IndexRecord, IndexedClass, PackageName, Release, Version,
 };
 
 use super::backend::RegistryBackend;
@@ -15,8 +15,6 @@ use crate::problem::{Problem, ProblemCode};
 
 /// The most classes whose files are read.
 const MAX_CLASSES: usize = 16;
-
-pub(super) type Release = (PackageName, Version);
 
 /// A class and the release that its definition is from.
 #[derive(Debug)]
@@ -48,7 +46,10 @@ impl Lineage {
         let parts = known.into_iter().filter_map(|(release, class)| {
             let package = self.packages.releases.get(&release)?.package.as_ref()?;
             let definition = package.classes.as_ref()?.get(&class)?;
-            let (package, version) = release;
+            let Release {
+                name: package,
+                version,
+            } = release;
             Some(ClassPart {
                 package,
                 version,
@@ -98,7 +99,7 @@ impl Collection {
 }
 
 fn release_of(record: &IndexRecord) -> Release {
-    (record.name.clone(), record.version.clone())
+    record.release()
 }
 
 fn indexed<'record>(

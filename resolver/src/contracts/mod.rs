@@ -44,7 +44,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ContractPlace,
     Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, PropertyHolder,
-    Spec, ValueProblem, Version,
+    Release, Spec, ValueProblem, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -109,7 +109,7 @@ pub(crate) struct ClassProblem {
     /// The class of the object itself.
     pub(crate) actual: ClassOfRelease,
     /// The release in which the object inherits the class that the contract names, if it does.
-    pub(crate) inherits: Option<(PackageName, Version)>,
+    pub(crate) inherits: Option<Release>,
 }
 
 /// The versions of a class that a contract allows.
@@ -515,7 +515,7 @@ impl<'a> ModelCheck<'a> {
                 let ClassOfRelease {
                     package, version, ..
                 } = self.class_of_release(at);
-                (package, version)
+                Release::new(package, version)
             }),
         }));
         Some(TracedViolation {

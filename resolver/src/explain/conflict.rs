@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Location};
-use pkgres_manifest::{ClassName, ContractPlace, IndexRecord, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{
+    ClassName, ContractPlace, IndexRecord, PackageName, Release, ReleaseSource, Version,
+};
 
 use super::SingleRepair;
 use super::phrases::Subject;
@@ -135,7 +137,7 @@ pub enum ReasonKind {
     Wanted {
         /// A release without any requirement on the owner, which would remove the owner instead of
         /// updating it.
-        dropped_by: Option<(PackageName, Version)>,
+        dropped_by: Option<Release>,
     },
     /// The lock holds these versions of the owner.
     Stays,

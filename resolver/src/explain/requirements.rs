@@ -213,9 +213,9 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
         let versions = goal.versions.clone();
         let mut text = format!("{name} {} was requested", listed(&versions));
         let dropped_by = dropping.map(|release| {
-            let (other, version) = universe.catalog.named_version(release);
-            let _ = write!(text, ", and {other} {version} would drop {name}");
-            (other, version)
+            let other = universe.catalog.named_version(release);
+            let _ = write!(text, ", and {other} would drop {name}");
+            other
         });
         let kind = ReasonKind::Wanted { dropped_by };
         (kind, versions, &goal.allowed, text)

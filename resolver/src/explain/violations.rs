@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, ObjectId, PackageName, Release, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
@@ -417,7 +417,10 @@ pub(super) fn expected_class(violation: &ClassProblem) -> String {
 /// own.
 pub(super) fn actual_class(violation: &ClassProblem) -> ClassOfRelease {
     match &violation.inherits {
-        Some((package, version)) => ClassOfRelease {
+        Some(Release {
+            name: package,
+            version,
+        }) => ClassOfRelease {
             class: violation.class.clone(),
             package: package.clone(),
             version: version.clone(),

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{LockedPackage, Lockfile, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{
+    LockedPackage, Lockfile, PackageName, Release, ReleaseSource, Spec, Version,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{LockCheck, LockReport, Staleness};
@@ -170,7 +172,9 @@ impl LockCheck {
             });
         }
         if self.universe.catalog.is_yanked(release) {
-            report.yanked.push((name.clone(), version.clone()));
+            report
+                .yanked
+                .push(Release::new(name.clone(), version.clone()));
         }
         let count = Some(locked.requires.len());
         if !self.bind(release, count, |name| locked.requires.get(name)) {
@@ -273,7 +277,10 @@ impl LockCheck {
         let Some(selection) = selection else {
             // A lock that was not read from a file can bind releases that it does not have.
             report.stale.extend(unbound.map(|(owner, package)| {
-                let (owner, owner_version) = self.universe.catalog.named_version(owner);
+                let Release {
+                    name: owner,
+                    version: owner_version,
+                } = self.universe.catalog.named_version(owner);
                 let package = self.universe.catalog.name(package).clone();
                 Staleness::NotBound {
                     owner,
@@ -287,7 +294,10 @@ impl LockCheck {
             // The locked releases are candidates in any case.
             None | Some(Violation::UnnamedPrerelease(_)) => {}
             Some(Violation::Missing { release, class }) => {
-                let (owner, owner_version) = self.universe.catalog.named_version(release);
+                let Release {
+                    name: owner,
+                    version: owner_version,
+                } = self.universe.catalog.named_version(release);
                 report.stale.push(Staleness::ClassNotFound {
                     owner,
                     owner_version,
@@ -311,7 +321,14 @@ impl LockCheck {
             }
         }
         let reached: FxHashSet<ReleaseId> = selection.releases().iter().copied().collect();
-        for ((package, version), release) in lock.packages.keys().zip(releases) {
+        for (
+            Release {
+                name: package,
+                version,
+            },
+            release,
+        ) in lock.packages.keys().zip(releases)
+        {
             if !reached.contains(release) {
                 report.stale.push(Staleness::NotReached {
                     package: package.clone(),
@@ -377,7 +394,7 @@ impl LockCheck {
 /// Checks that no package has several releases.
 pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
     let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
-    for (name, version) in lock.packages.keys() {
+    for Release { name, version } in lock.packages.keys() {
         versions.entry(name).or_default().push(version);
     }
     for (package, versions) in versions {
@@ -413,7 +430,9 @@ pub(super) fn remove_unreached(lock: &Lockfile, report: &mut LockReport) {
     let mut reached = BTreeSet::new();
     while let Some((name, version)) = queue.pop() {
         if reached.insert((name, version))
-            && let Some(locked) = lock.packages.get(&(name.clone(), version.clone()))
+            && let Some(locked) = lock
+                .packages
+                .get(&Release::new(name.clone(), version.clone()))
         {
             queue.extend(locked.requires.iter());
         }

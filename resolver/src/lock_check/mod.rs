@@ -28,7 +28,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Lockfile, PackageName, RegistryName, ReleaseSource, Spec, Version,
+    ArtifactDigest, ClassName, Lockfile, PackageName, RegistryName, Release, ReleaseSource, Spec,
+    Version,
 };
 
 use crate::budget::Interrupt;
@@ -163,7 +164,7 @@ impl LockCheck {
 
     /// The locked registry releases to which class rules apply: releases that require another one, or are required
     /// by something with classes. None if class rules are ignored.
-    pub fn related_releases(&self) -> Vec<(&RegistryName, PackageName, Version)> {
+    pub fn related_releases(&self) -> Vec<(&RegistryName, Release)> {
         if !self.has_class_rules {
             return Vec::new();
         }
@@ -177,13 +178,11 @@ impl LockCheck {
         }
         let packages = self.lock.packages.iter();
         packages
-            .filter(|((name, version), locked)| {
+            .filter(|(Release { name, version }, locked)| {
                 locked.requires.iter().next().is_some() || required.contains(&(name, version))
             })
-            .filter_map(|((name, version), locked)| match &locked.source {
-                ReleaseSource::Registry(registry) => {
-                    Some((registry, name.clone(), version.clone()))
-                }
+            .filter_map(|(release, locked)| match &locked.source {
+                ReleaseSource::Registry(registry) => Some((registry, release.clone())),
                 _ => None,
             })
             .collect()
@@ -194,7 +193,7 @@ impl LockCheck {
         if self.packages.is_empty() {
             let names = self.lock.packages.keys();
             self.packages = names
-                .map(|(name, _)| self.universe.catalog.package_id(name))
+                .map(|Release { name, .. }| self.universe.catalog.package_id(name))
                 .collect();
         }
         let mut needed: BTreeSet<PackageId> = self.packages.iter().copied().collect();
@@ -243,7 +242,7 @@ impl LockCheck {
         let lock = std::mem::take(&mut self.lock);
         let packages = std::mem::take(&mut self.packages);
         let mut releases = Vec::with_capacity(packages.len());
-        for (((name, version), locked), package) in lock.packages.iter().zip(packages) {
+        for ((Release { name, version }, locked), package) in lock.packages.iter().zip(packages) {
             releases.extend(self.check_release(package, name, version, locked, &mut report));
         }
         remove_unreached(&lock, &mut report);
@@ -467,5 +466,5 @@ pub struct LockReport {
     /// The reasons why the lock is stale; empty if it is valid.
     pub stale: Vec<Staleness>,
     /// The locked releases that were yanked.
-    pub yanked: Vec<(PackageName, Version)>,
+    pub yanked: Vec<Release>,
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{
-    ArtifactDigest, Bindings, Lockfile, ObjectId, ObjectModel, PackageName, ReleaseSource, Version,
+    ArtifactDigest, Bindings, Lockfile, ObjectId, ObjectModel, PackageName, Release, ReleaseSource,
+    Version,
 };
 
 /// A lock: the versions of an earlier resolution. They are preferred, and a complete lock that is
@@ -15,14 +16,14 @@ pub struct Locked {
     pub roots: BTreeMap<PackageName, Bindings>,
     /// The binding of each object of a model. Lockfiles do not have it; a resolution
     /// [does](crate::Resolution::to_locked).
-    pub model: BTreeMap<LockedObject, (PackageName, Version)>,
+    pub model: BTreeMap<LockedObject, Release>,
     /// The bindings of the requirements of each release.
-    pub packages: BTreeMap<(PackageName, Version), Bindings>,
+    pub packages: BTreeMap<Release, Bindings>,
     /// Releases that are preferred, without bindings.
-    pub preferred: BTreeSet<(PackageName, Version)>,
+    pub preferred: BTreeSet<Release>,
     /// Releases that are candidates even if they were yanked since, but not preferred: if they
     /// were, they are chosen only if nothing else is possible.
-    pub kept: BTreeSet<(PackageName, Version)>,
+    pub kept: BTreeSet<Release>,
     /// The artifacts of releases. They do not influence the resolution, which lists the
     /// [changes](crate::Resolution::artifact_changes).
     pub artifacts: LockedArtifacts,
@@ -48,7 +49,7 @@ impl LockedObject {
 }
 
 /// The locked artifacts of releases.
-pub type LockedArtifacts = BTreeMap<(PackageName, Version), LockedArtifact>;
+pub type LockedArtifacts = BTreeMap<Release, LockedArtifact>;
 
 /// The locked artifact of a release.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -111,7 +112,7 @@ impl Locked {
     }
 
     /// The releases [salvaged](Lockfile::salvage) from a lockfile, as preferred ones.
-    pub fn salvaged(found: BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>) -> Self {
+    pub fn salvaged(found: BTreeMap<Release, BTreeSet<ArtifactDigest>>) -> Self {
         Self {
             preferred: found.keys().cloned().collect(),
             artifacts: found
@@ -126,7 +127,7 @@ impl Locked {
     }
 
     /// A lock that only prefers releases, for example those of both sides of a merge conflict.
-    pub fn preferring(releases: BTreeSet<(PackageName, Version)>) -> Self {
+    pub fn preferring(releases: BTreeSet<Release>) -> Self {
         Self {
             preferred: releases,
             ..Self::default()
@@ -135,7 +136,10 @@ impl Locked {
 
     /// All releases that are bound or preferred.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
-        let preferred = self.preferred.iter().map(|(name, version)| (name, version));
+        let preferred = self
+            .preferred
+            .iter()
+            .map(|Release { name, version }| (name, version));
         self.bound().chain(preferred)
     }
 
@@ -152,7 +156,10 @@ impl Locked {
     /// All bound releases.
     pub fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let bindings = self.roots.values().chain(self.packages.values());
-        let model = self.model.values().map(|(name, version)| (name, version));
+        let model = self
+            .model
+            .values()
+            .map(|Release { name, version }| (name, version));
         bindings.flat_map(Bindings::iter).chain(model)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::{
-    ContractPlace, IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version,
+    ContractPlace, IndexRecord, ObjectId, ObjectModel, PackageName, Release, Spec, Version,
 };
 
 /// A problem to solve.
@@ -430,7 +430,7 @@ impl Update {
         let mut stays = |name: &PackageName, version: &Version| {
             let moves = self.moves(name, version);
             if moves {
-                unlock.insert((name.clone(), version.clone()));
+                unlock.insert(Release::new(name.clone(), version.clone()));
             }
             !moves
         };
@@ -438,12 +438,14 @@ impl Update {
         for bindings in of_roots.chain(locked.packages.values_mut()) {
             bindings.retain(&mut stays);
         }
-        (locked.model).retain(|_, (name, version)| stays(name, version));
-        (locked.preferred).retain(|(name, version)| !self.moves(name, version));
+        (locked.model).retain(|_, Release { name, version }| stays(name, version));
+        (locked.preferred).retain(|Release { name, version }| !self.moves(name, version));
         locked.kept.extend(unlock);
         for (name, package_update) in &self.packages {
             if let UpdateTarget::Exactly(version) = &package_update.to {
-                locked.preferred.insert((name.clone(), version.clone()));
+                locked
+                    .preferred
+                    .insert(Release::new(name.clone(), version.clone()));
             }
         }
         locked

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, PackageName, Release, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use super::Resolution;
@@ -50,6 +50,20 @@ pub struct BoundRequirement {
     pub version: Version,
     /// Whether it is implied: every package requires the core library.
     pub is_implied: bool,
+}
+
+impl ResolvedPackage {
+    /// The release.
+    pub fn release(&self) -> Release {
+        Release::new(self.name.clone(), self.version.clone())
+    }
+}
+
+impl BoundRequirement {
+    /// The release that the requirement is bound to.
+    pub fn release(&self) -> Release {
+        Release::new(self.package.clone(), self.version.clone())
+    }
 }
 
 /// A root or a release of a resolution, either of which has requirements.

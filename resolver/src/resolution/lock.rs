@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{
-    LockedPackage, LockedRequirement, Lockfile, ObjectId, PackageName, Spec, Version,
+    LockedPackage, LockedRequirement, Lockfile, ObjectId, PackageName, Release, Spec, Version,
 };
 
 use super::contents::{ChosenVersions, digest, sorted_positions};
@@ -71,7 +71,8 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
             locked.roots.insert(name.clone(), bound.collect());
         } else if let Some(model) = universe.catalog.model() {
             let objects = (0..).map(|number| LockedObject::of(model, ObjectId(number)));
-            locked.model = objects.zip(bound).collect();
+            let releases = bound.map(|(name, version)| Release::new(name, version));
+            locked.model = objects.zip(releases).collect();
         }
     }
     for (release, package) in chosen.packages() {
@@ -115,7 +116,7 @@ impl<'solved> LockBuilder<'solved> {
     }
 
     /// The releases that are not roots, by name and version.
-    fn packages(&self) -> impl Iterator<Item = ((PackageName, Version), LockedPackage)> {
+    fn packages(&self) -> impl Iterator<Item = (Release, LockedPackage)> {
         let positions = sorted_positions(self.universe, self.selection, &self.versions);
         let catalog = &self.universe.catalog;
         let has_locked_names = catalog.has_locked_names();
@@ -132,7 +133,7 @@ impl<'solved> LockBuilder<'solved> {
                 requires: self.bound(at).collect(),
             };
             let version = self.versions.all[at].clone();
-            Some(((self.name(release), version), locked))
+            Some((Release::new(self.name(release), version), locked))
         })
     }
 }

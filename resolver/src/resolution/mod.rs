@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{Lockfile, PackageName, Release, ReleaseSource, Spec};
 
 use crate::request::{Locked, LockedArtifacts};
 use crate::selection::Selection;
@@ -117,8 +117,8 @@ impl Resolution {
             }
             let locked = universe.catalog.policy().locked();
             unusual_choices::side_by_side(self.contents(), &packages, |name, version| {
-                let key = (name.clone(), version.clone());
-                locked.packages.contains_key(&key) || locked.preferred.contains(&key)
+                let release = Release::new(name.clone(), version.clone());
+                locked.packages.contains_key(&release) || locked.preferred.contains(&release)
             })
         };
         solved.side_by_side.get_or_init(find)
@@ -146,7 +146,7 @@ impl Resolution {
 
     /// The releases that are [built in](ReleaseSource::BuiltIn), because no registry has their packages, in the order of
     /// decisions.
-    pub fn built_in(&self) -> Vec<(PackageName, Version)> {
+    pub fn built_in(&self) -> Vec<Release> {
         let catalog = &self.solved.universe.catalog;
         let releases = self.solved.selection.releases().iter();
         releases
@@ -157,7 +157,7 @@ impl Resolution {
 
     /// The releases with classes that implement interfaces, roots included, in the order of decisions. Classes that are
     /// not known implement nothing.
-    pub fn implementing(&self) -> Vec<(PackageName, Version)> {
+    pub fn implementing(&self) -> Vec<Release> {
         let catalog = &self.solved.universe.catalog;
         let releases = self.solved.selection.releases().iter();
         releases
@@ -247,7 +247,7 @@ impl Resolution {
         self.packages()
             .iter()
             .filter_map(|package| {
-                let key = (package.name.clone(), package.version.clone());
+                let key = package.release();
                 let change = ArtifactChange {
                     name: package.name.clone(),
                     version: package.version.clone(),
@@ -307,7 +307,7 @@ impl Eq for Resolution {}
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::IndexRecord;
+    use pkgres_manifest::{IndexRecord, Version};
 
     use super::*;
     use crate::{Request, Resolver, Step, Supply};
@@ -343,7 +343,7 @@ mod tests {
         let built_in = resolution().built_in();
         let built_in: Vec<String> = built_in
             .iter()
-            .map(|(name, version)| format!("{name} {version}"))
+            .map(|Release { name, version }| format!("{name} {version}"))
             .collect();
         assert_eq!(built_in, ["org.acme.Db 2.1.0"]);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, PackageName, Release, ReleaseSource, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::{BoundRequirement, Contents, ResolvedOwner};
@@ -164,7 +164,7 @@ pub(super) fn excluded(
         .filter(|release| !catalog.is_root(release.package))
         .filter_map(|release| {
             let exclusion = Exclusion::of(universe, *release)?;
-            let (name, version) = catalog.named_version(*release);
+            let Release { name, version } = catalog.named_version(*release);
             Some(ChosenExcluded {
                 name,
                 version,
@@ -336,7 +336,7 @@ pub struct Compromise {
     pub better: Vec<Version>,
     /// The packages that were decided before, without roots, in the order of decisions. Each of them has its best
     /// candidate.
-    pub decided: Vec<(PackageName, Version)>,
+    pub decided: Vec<Release>,
 }
 
 /// The first compromise of a selection with one release of each package.

@@ -10,6 +10,7 @@
 //!
 //! *Cost.* Linear in the size of the proof, and none unless a derivation is requested.
 
+use pkgres_manifest::Release;
 use rustc_hash::FxHashMap;
 
 use crate::derivation::{
@@ -292,7 +293,7 @@ impl Writer<'_, '_> {
                 let details = self.problem.universe.known_details(release);
                 let package = details.requirements[number as usize].package;
                 DerivationVariable::Binding {
-                    owner: (
+                    owner: Release::new(
                         catalog.name(release.package).clone(),
                         catalog.version(release).clone(),
                     ),

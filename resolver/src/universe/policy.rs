@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, ReleaseSource, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PackageId;
@@ -36,7 +36,10 @@ pub(crate) struct Policy {
 
 impl Policy {
     pub(crate) fn new(options: &SolveOptions, locked: Locked) -> Self {
-        let kept = locked.kept.iter().map(|(name, version)| (name, version));
+        let kept = locked
+            .kept
+            .iter()
+            .map(|Release { name, version }| (name, version));
         Self {
             prerelease: options.prerelease,
             classes: options.classes,

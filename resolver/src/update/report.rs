@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, Package, PackageName, Version};
+use pkgres_manifest::{ClassName, Package, PackageName, Release, Version};
 
 use crate::explain::{Conflict, Reason, locate_classes, locate_references, with_labels};
 use crate::request::Locked;
@@ -128,7 +128,7 @@ impl ReportBuilder {
         let mut present: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
             if !universe.catalog.is_root(release.package) {
-                let (name, version) = universe.catalog.named_version(*release);
+                let Release { name, version } = universe.catalog.named_version(*release);
                 present.entry(name).or_default().insert(version);
             }
         }

@@ -1,7 +1,7 @@
 //! The packages that an update wants to move or keep: looks up their releases, sets the goals for exact versions, and
 //! finds the best possible version of the others while all packages may move. A locked package has to stay present.
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{HeldBack, LockedPackage, Progress, Stage, UpdateSearch};
@@ -30,7 +30,8 @@ pub(super) fn bound_owners(
     let roots = locked.roots.iter();
     let roots = roots.map(|(name, bindings)| (name, None, bindings));
     let packages = locked.packages.iter();
-    let packages = packages.map(|((name, version), bindings)| (name, Some(version), bindings));
+    let packages =
+        packages.map(|(Release { name, version }, bindings)| (name, Some(version), bindings));
     for (name, version, bindings) in roots.chain(packages) {
         let moving = bindings.iter().filter(|(to, at)| update.moves(to, at));
         for (target, _) in moving {

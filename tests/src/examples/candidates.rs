@@ -1,6 +1,6 @@
 //! Which releases may be chosen, and which are better: prereleases and yanked releases.
 
-use pkgres_manifest::IndexRecord;
+use pkgres_manifest::{IndexRecord, Release};
 
 use super::Example;
 use crate::build::{Build, package, release, solution, version};
@@ -155,7 +155,9 @@ fn yanks() -> Vec<Example> {
 fn kept() -> Vec<Example> {
     let root = |spec: &str| release("R", "1").requires("X", spec);
     let kept = |mut universe: Universe, number: &str| {
-        universe.kept.insert((package("X"), version(number)));
+        universe
+            .kept
+            .insert(Release::new(package("X"), version(number)));
         universe
     };
     let yanked = || vec![release("X", "1"), release("X", "2").yanked()];

@@ -13,7 +13,7 @@ pub(super) fn add(universe: &mut Universe, random: &mut Random) {
         let is_rejected = universe.prerelease == PrereleasePolicy::Never;
         let matters = record.yanked || is_rejected && record.version.is_prerelease();
         if random.chance(if matters { 85 } else { 10 }) {
-            let release = (record.name.clone(), record.version.clone());
+            let release = record.release();
             universe.kept.insert(release);
         }
     }

@@ -109,7 +109,7 @@ fn yank_something(universe: &mut Universe, random: &mut Random) {
     };
     let releases = locked.releases(&universe.root.name);
     for record in &mut universe.records {
-        let release = (record.name.clone(), record.version.clone());
+        let release = record.release();
         if releases.contains(&release) && random.chance(40) {
             record.yanked = true;
         }

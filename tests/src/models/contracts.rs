@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{ClassName, Spec, Version};
+use pkgres_manifest::{ClassName, Release, Spec, Version};
 
 use super::{Contract, Model, ONLY, Property, Value, object_name};
 use crate::build::version;
@@ -125,7 +125,7 @@ impl<'a> Check<'a> {
     fn class_of(&self, object: usize) -> Class {
         let package = &self.model.objects[object].package;
         let key = (object_name(object), version(ONLY), package.clone());
-        let release = (package.clone(), self.solution.bindings[&key].clone());
+        let release = Release::new(package.clone(), self.solution.bindings[&key].clone());
         (self.model.objects[object].class.clone(), release)
     }
 
@@ -448,7 +448,9 @@ impl<'a> Check<'a> {
                 let Some(found) = self.classes.provider(&declaring.1, class) else {
                     return false;
                 };
-                let allowed = spec.as_ref().is_none_or(|spec| spec.matches(&found.1));
+                let allowed = spec
+                    .as_ref()
+                    .is_none_or(|spec| spec.matches(&found.version));
                 let holder = Holder {
                     described: Some(entries),
                     ..holder
@@ -479,7 +481,7 @@ impl<'a> Check<'a> {
         };
         let family = self.classes.family(class);
         match family.iter().find(|(name, _)| name == wanted) {
-            Some((_, release)) => allowed.allows(&release.1),
+            Some((_, release)) => allowed.allows(&release.version),
             // A class that is not known could be the wanted one.
             None => !family
                 .iter()
@@ -507,9 +509,9 @@ impl Allowed {
         }
         let provider = classes.provider(release, wanted)?;
         if provider == *release {
-            return Some(Self::MajorOf(provider.1));
+            return Some(Self::MajorOf(provider.version));
         }
-        classes.required(release, &provider.0).map(Self::Spec)
+        classes.required(release, &provider.name).map(Self::Spec)
     }
 
     fn allows(&self, version: &Version) -> bool {

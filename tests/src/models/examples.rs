@@ -1,5 +1,6 @@
 //! Models written by hand, each for one rule.
 
+use pkgres_manifest::Release;
 use std::collections::BTreeMap;
 
 use pkgres_manifest::IndexRecord;
@@ -172,7 +173,7 @@ fn model(wanted: &str, allowed: Option<&str>, records: impl Iterator<Item = Inde
     };
     let mut holder = object("H", None);
     holder.values = vec![("p".to_owned(), Value::Object(1))];
-    let declared_by = (class("H"), (package("H"), version("1")));
+    let declared_by = (class("H"), Release::new(package("H"), version("1")));
     Model {
         universe: Universe::new(release("Nothing", "1"), records.collect()),
         objects: vec![holder, object("X", Some((0, "p".to_owned())))],

@@ -115,7 +115,7 @@ impl Model {
                 if !declares || random.chance(30) {
                     continue;
                 }
-                let release = (record.name.clone(), record.version.clone());
+                let release = record.release();
                 let known = self.properties.entry((declaring.clone(), release));
                 let known = known.or_default();
                 if known.iter().any(|property| property.name == name) {
@@ -172,7 +172,7 @@ impl Model {
                 4 | 5 => template(random, wanted.clone()),
                 _ => contract,
             };
-            let release = (record.name.clone(), record.version.clone());
+            let release = record.release();
             let declared = self.properties.entry((declaring.clone(), release));
             declared.or_default().push(Property {
                 name: name.clone(),

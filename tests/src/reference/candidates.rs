@@ -56,7 +56,7 @@ pub(super) fn candidates<'universe>(
     }
     let locked = locked_versions(universe, rules, package);
     let may_be_chosen = |record: &&IndexRecord| {
-        let kept = (record.name.clone(), record.version.clone());
+        let kept = record.release();
         let is_held = locked.contains(&record.version) || universe.kept.contains(&kept);
         is_held || is_open(universe, rules, record)
     };

@@ -1,7 +1,7 @@
 //! Whether a resolution is locally best: no release can be exchanged for a better candidate with
 //! all others kept.
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 
 use super::preference::best_first;
 use super::problem::{Problem, ROOT, ReleaseId};
@@ -12,7 +12,7 @@ use crate::universe::Universe;
 
 /// A package whose release can be exchanged for a better candidate, and the version of that candidate.
 /// The solution must be valid, with one release of each package.
-pub fn better_exchange(universe: &Universe, solution: &Solution) -> Option<(PackageName, Version)> {
+pub fn better_exchange(universe: &Universe, solution: &Solution) -> Option<Release> {
     let rules = Rules::default();
     let problem = Problem::new(universe, &rules);
     let bound = |owner: ReleaseId, need: usize| -> Option<ReleaseId> {
@@ -47,7 +47,7 @@ pub fn better_exchange(universe: &Universe, solution: &Solution) -> Option<(Pack
                     is_valid(universe, &exchanged, &rules).is_ok()
                 });
             if let Some(version) = better {
-                return Some((package.clone(), version.clone()));
+                return Some(Release::new(package.clone(), version.clone()));
             }
             decided.push(current);
         }

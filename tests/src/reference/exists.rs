@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Version};
 
 use super::{Rule, Rules, is_valid};
 use crate::solution::Solution;
@@ -15,7 +15,7 @@ const MAX_LOOKED_AT: usize = 20_000;
 struct Enumeration<'universe> {
     universe: &'universe Universe,
     allows: &'universe dyn Fn(&PackageName, &Version) -> bool,
-    wanted: Option<&'universe (PackageName, Version)>,
+    wanted: Option<&'universe Release>,
     looked_at: usize,
 }
 
@@ -70,7 +70,7 @@ impl Enumeration<'_> {
         let Some(open) = open else {
             let is_there = self
                 .wanted
-                .is_none_or(|(name, version)| chosen.get(name) == Some(version));
+                .is_none_or(|Release { name, version }| chosen.get(name) == Some(version));
             let rules = Rules::without(Rule::SecondTier);
             let found = Solution::new(bindings);
             return Some(is_there && is_valid(self.universe, &found, &rules).is_ok());
@@ -96,7 +96,7 @@ impl Enumeration<'_> {
 pub fn exists(
     universe: &Universe,
     allows: &dyn Fn(&PackageName, &Version) -> bool,
-    wanted: Option<&(PackageName, Version)>,
+    wanted: Option<&Release>,
 ) -> Option<bool> {
     let mut walk = Enumeration {
         universe,

@@ -33,4 +33,4 @@ pub use exchange::better_exchange;
 pub use exists::exists;
 pub use rules::{Rule, Rules};
 pub use tiers::{SplitOrder, search, search_splitting, search_where};
-pub use valid::{Class, Classes, Release, is_valid};
+pub use valid::{Class, Classes, is_valid};

@@ -188,9 +188,6 @@ fn a_class_does_not_inherit_another_version_of_itself() {
 fn releases_exclude_the_root() {
     let solution = solution(&["R 1 X 1", "X 1 R 1", "X 1 Y 2"]);
     let releases = solution.releases(&crate::build::package("R"));
-    let texts: Vec<String> = releases
-        .iter()
-        .map(|(name, version)| format!("{name} {version}"))
-        .collect();
+    let texts: Vec<String> = releases.iter().map(ToString::to_string).collect();
     assert_eq!(texts, ["X 1.0.0", "Y 2.0.0"]);
 }

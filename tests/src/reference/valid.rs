@@ -3,15 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Release, Spec};
 
 use super::Rules;
 use super::candidates::{candidates, has, parents, requirements};
 use crate::solution::Solution;
 use crate::universe::Universe;
-
-/// A release by its name and version.
-pub type Release = (PackageName, Version);
 
 /// A class: its name, and the release that defines it.
 pub type Class = (ClassName, Release);
@@ -25,9 +22,14 @@ pub type Class = (ClassName, Release);
 pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Result<(), String> {
     let classes = Classes::of(universe, solution, rules)?;
     if universe.single_version || !rules.second_tier {
-        for (name, version) in classes.reached.keys() {
+        for Release { name, version } in classes.reached.keys() {
             let mut reached = classes.reached.keys();
-            if reached.any(|(other, its_version)| other == name && its_version != version) {
+            if reached.any(
+                |Release {
+                     name: other,
+                     version: its_version,
+                 }| other == name && its_version != version,
+            ) {
                 return Err(format!("there are several releases of `{name}`"));
             }
         }
@@ -77,7 +79,7 @@ fn reached<'universe>(
     let mut used = BTreeSet::new();
     let mut waiting = vec![&universe.root];
     while let Some(record) = waiting.pop() {
-        let release = (record.name.clone(), record.version.clone());
+        let release = record.release();
         if reached.insert(release, record).is_some() {
             continue;
         }
@@ -172,8 +174,12 @@ impl<'solution> Classes<'solution> {
         let mut providers: Vec<Release> = requirements(self.universe, record)
             .into_iter()
             .map(|(package, _)| {
-                let key = (release.0.clone(), release.1.clone(), package.clone());
-                (package, self.solution.bindings[&key].clone())
+                let key = (
+                    release.name.clone(),
+                    release.version.clone(),
+                    package.clone(),
+                );
+                Release::new(package, self.solution.bindings[&key].clone())
             })
             .filter(|bound| has(self.reached[bound], false))
             .collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
 use pkgres_manifest::{
     ClassDefinition, ClassName, MANIFEST_FILE, Package, PackageManifest, PackageName, ReadOptions,
-    Version,
+    Release,
 };
 use pkgres_tests::shared;
 
@@ -101,9 +101,7 @@ impl Corpus {
                 .filter(|core| *core != own)
                 .chain(named);
             let known = all.filter_map(|name| self.packages.get(name));
-            known
-                .map(|package| (package.name().clone(), package.manifest.version.clone()))
-                .collect()
+            known.map(|package| package.release()).collect()
         };
         let package = Arc::new(package);
         let mut packages = BoundPackages {
@@ -111,14 +109,14 @@ impl Corpus {
             releases: BTreeMap::new(),
         };
         for package in self.packages.values().chain([&package]) {
-            let release = (package.name().clone(), package.manifest.version.clone());
+            let release = package.release();
             let bound = BoundPackage {
                 package: Some(Arc::clone(package)),
                 requires: requires(package),
             };
             packages.releases.insert(release, bound);
         }
-        let release = (package.name().clone(), package.manifest.version.clone());
+        let release = package.release();
         Bound {
             package,
             packages,
@@ -176,7 +174,7 @@ impl Corpus {
 pub(crate) struct Bound {
     pub(crate) package: Arc<Package>,
     pub(crate) packages: BoundPackages,
-    pub(crate) release: (PackageName, Version),
+    pub(crate) release: Release,
 }
 
 impl Bound {

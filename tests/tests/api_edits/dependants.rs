@@ -7,7 +7,7 @@ use pkgres_checks::{BoundPackage, Defines, RequiredPackages, check_member_uses, 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Argument, ArgumentUsage, ClassDefinition, ClassName, ClassUsage, Contract, Package,
-    PackageManifest, PackageName, ReadOptions, Rule, Spec, Version,
+    PackageManifest, PackageName, ReadOptions, Release, Rule, Spec, Version,
 };
 use pkgres_tests::random::Random;
 
@@ -103,7 +103,7 @@ pub(crate) fn errors(class_file: &str, bound: &Bound) -> Vec<Diagnostic> {
     let count = class_file.matches("\nName: ").count();
     let mut manifest = format!(
         "Type: Library\nFullName: dependant\nVersion: 1.0.0\nRequire:\n  {}: '>=0.0.0-0'\nClasses:\n",
-        bound.release.0
+        bound.release.name
     );
     for number in 0..count {
         let _ = writeln!(manifest, "  dependant.C{number}: C.yaml");
@@ -118,10 +118,10 @@ pub(crate) fn errors(class_file: &str, bound: &Bound) -> Vec<Diagnostic> {
     let of_core = packages
         .releases
         .keys()
-        .filter(|(name, _)| *name == core)
+        .filter(|Release { name, .. }| *name == core)
         .cloned();
     let requires = of_core.chain([bound.release.clone()]).collect();
-    let release = (package.name().clone(), Version::new(1, 0, 0));
+    let release = package.release();
     let dependant = BoundPackage {
         package: Some(Arc::clone(&package)),
         requires,
@@ -138,7 +138,10 @@ struct Only<'bound>(&'bound Bound);
 
 impl RequiredPackages for Only<'_> {
     fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Defines {
-        match (*package == self.0.release.0, self.0.package.exports(class)) {
+        match (
+            *package == self.0.release.name,
+            self.0.package.exports(class),
+        ) {
             (true, true) => Defines::Yes,
             _ => Defines::No,
         }

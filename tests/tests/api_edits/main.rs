@@ -95,7 +95,7 @@ fn check(
     let mut is_compatible = true;
     for difference in &comparison.differences {
         is_compatible &= !matches!(difference.impact(), Impact::Major | Impact::Review);
-        let witness = difference.witness(&old.release.0);
+        let witness = difference.witness(&old.release.name);
         assert_eq!(
             witness.is_some(),
             difference.impact() == Impact::Major,

@@ -124,8 +124,12 @@ fn reached<'meanings>(
                 of_package.push((version.clone(), number));
             }
             Meaning::Binding { owner, target } => {
-                let key = (owner.0.clone(), owner.1.clone(), target.0.clone());
-                bound.insert(key, (target.1.clone(), number));
+                let key = (
+                    owner.name.clone(),
+                    owner.version.clone(),
+                    target.name.clone(),
+                );
+                bound.insert(key, (target.version.clone(), number));
             }
             _ => {}
         }

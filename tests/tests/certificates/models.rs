@@ -6,12 +6,12 @@ use pkgres_certificate::{
     Certificate, Encoding, NotCertified, Tiers, Universe as Encoded, certify_model,
     packages_of_model,
 };
-use pkgres_manifest::{Package, PackageName};
+use pkgres_manifest::{IndexRecord, Package, PackageName, Release};
 use pkgres_resolver::{ClassFiles, Resolver, Step, Supply};
 use pkgres_tests::drive::{Packages, Records, advance};
 use pkgres_tests::examples::variation;
 use pkgres_tests::models::{Model, examples};
-use pkgres_tests::reference::{Release, search_where};
+use pkgres_tests::reference::search_where;
 use pkgres_tests::seeds;
 use pkgres_tests::universe::Universe;
 
@@ -75,7 +75,7 @@ fn has_solution(model: &Model) -> bool {
     let universe = Encoded::new(&request, packages(&model.universe).by_name());
     let universe = universe.expect("it is no update");
     let releases = model.universe.records.iter();
-    let releases = releases.map(|record| (record.name.clone(), record.version.clone()));
+    let releases = releases.map(IndexRecord::release);
     let class_files: ClassFiles = releases
         .filter_map(|release| Some((release.clone(), model.classes(&release)?)))
         .collect();

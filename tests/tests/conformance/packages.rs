@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pkgres_checks::{BoundPackage, BoundPackages, ClassConformance, conformance};
 use pkgres_manifest::{
     ClassName, ConformanceStatus, Facts, Package, PackageManifest, PackageName, ReadOptions,
-    Version,
+    Release, Version,
 };
 
 /// A package with its files.
@@ -81,15 +81,13 @@ impl Text {
     }
 }
 
-pub(crate) type Release = (PackageName, Version);
-
 /// Binds packages to each other.
 pub(crate) fn bind(texts: &[Text]) -> (BoundPackages, Vec<Release>) {
     let mut packages = BoundPackages::default();
     let mut releases = Vec::new();
     let release = |name: &str, version: &str| {
         let name = PackageName::parse(name).expect("a name");
-        (name, Version::parse(version).expect("a version"))
+        Release::new(name, Version::parse(version).expect("a version"))
     };
     for text in texts {
         let own = release(&text.name, &text.version);

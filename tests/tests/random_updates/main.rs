@@ -6,11 +6,12 @@ mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Spec, Version};
 use pkgres_resolver::{ReasonKind, SolveOptions, Update, UpdateTarget};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{self, Answer, Rule, Rules, is_valid, search};
 use pkgres_tests::seeds;
+use pkgres_tests::solution::Solution;
 use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
@@ -43,7 +44,7 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, UpdateTar
         Answer::NoSolution => return None,
     };
     let names: Vec<PackageName> = (lock.releases(&universe.root.name).into_iter())
-        .map(|(name, _)| name)
+        .map(|Release { name, .. }| name)
         .collect();
     universe.locked = Some(lock);
     if names.is_empty() {
@@ -84,7 +85,7 @@ struct GaveUp;
 fn exists(
     universe: &Universe,
     allows: &dyn Fn(&PackageName, &Version) -> bool,
-    wanted: Option<&(PackageName, Version)>,
+    wanted: Option<&Release>,
 ) -> Result<bool, GaveUp> {
     reference::exists(universe, allows, wanted).ok_or(GaveUp)
 }
@@ -102,9 +103,9 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
         (Verdict::Solved(resolution), _) => resolution,
         (Verdict::Conflict(conflict), UpdateTarget::Exactly(version)) if possible => {
             tally.impossible += 1;
-            let wanted = (name, version.clone());
+            let wanted = Release::new(name, version.clone());
             if exists(&universe, &anything, Some(&wanted))? {
-                return Ok(Some(format!("{} {} is possible", wanted.0, wanted.1)));
+                return Ok(Some(format!("{wanted} is possible")));
             }
             let mut reasons = conflict.reasons.iter();
             let is_reported =
@@ -123,9 +124,11 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
     }
     // An exact version may need several releases of some package, if nothing else is possible.
     let is_whole = match &target {
-        UpdateTarget::Exactly(version) if possible => {
-            exists(&universe, &anything, Some(&(name.clone(), version.clone())))?
-        }
+        UpdateTarget::Exactly(version) if possible => exists(
+            &universe,
+            &anything,
+            Some(&Release::new(name.clone(), version.clone())),
+        )?,
         _ => possible,
     };
     if report.is_minimal != is_whole {
@@ -137,10 +140,13 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
     }
     tally.minimal += 1;
     let lock = universe.locked.as_ref().expect("there is a lock");
-    let held: BTreeMap<PackageName, Version> =
-        lock.releases(&universe.root.name).into_iter().collect();
-    let now: BTreeMap<PackageName, Version> =
-        found.releases(&universe.root.name).into_iter().collect();
+    let by_name = |solution: &Solution| -> BTreeMap<PackageName, Version> {
+        let releases = solution.releases(&universe.root.name).into_iter();
+        releases
+            .map(|release| (release.name, release.version))
+            .collect()
+    };
+    let (held, now) = (by_name(lock), by_name(&found));
     let differing: BTreeSet<&PackageName> = (held.keys().chain(now.keys()))
         .filter(|name| held.get(*name) != now.get(*name))
         .collect();
@@ -151,10 +157,10 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
         ));
     }
     let at = now.get(&name).cloned();
-    let wanted = at.map(|version| (name.clone(), version));
+    let wanted = at.map(|version| Release::new(name.clone(), version));
     match (&target, &wanted) {
-        (UpdateTarget::Exactly(version), Some((_, at))) if at != version => {
-            return Ok(Some(format!("{at} was not asked for")));
+        (UpdateTarget::Exactly(version), Some(found)) if found.version != *version => {
+            return Ok(Some(format!("{} was not asked for", found.version)));
         }
         (UpdateTarget::Exactly(_), None) => return Ok(Some("it was dropped".to_owned())),
         _ => {}
@@ -163,7 +169,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
     if target == UpdateTarget::Newest {
         let records = universe.records.iter();
         let of_package = records.filter(|record| record.name == name);
-        let at = wanted.as_ref().map(|(_, at)| at);
+        let at = wanted.as_ref().map(|wanted| &wanted.version);
         let is_last_resort = |record: &IndexRecord| {
             let is_rejected = universe.prerelease == PrereleasePolicy::Never;
             record.yanked || is_rejected && record.version.is_prerelease()
@@ -180,13 +186,13 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
             });
             tally.held_back += usize::from(is_told);
             let is_stable = !record.version.is_prerelease();
-            let other = (name.clone(), record.version.clone());
+            let other = record.release();
             if is_better && (is_stable || is_told) && exists(&universe, &anything, Some(&other))? {
-                return Ok(Some(format!("{} {} is possible", other.0, other.1)));
+                return Ok(Some(format!("{other} is possible")));
             }
             let is_candidate = is_stable && !record.yanked;
             if is_better && is_candidate && at.is_some() && !is_told {
-                return Ok(Some(format!("{} {} is not mentioned", other.0, other.1)));
+                return Ok(Some(format!("{other} is not mentioned")));
             }
         }
     }

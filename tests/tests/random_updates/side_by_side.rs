@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Spec, Version};
 use pkgres_resolver::{PackageUpdate, Update, UpdateTarget};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rules, is_valid, search};
@@ -34,7 +34,7 @@ fn is_possible(universe: &Universe, name: &PackageName, target: &UpdateTarget) -
     };
     let is_there = |solution: &Solution| {
         let mut releases = solution.releases(&universe.root.name).into_iter();
-        releases.any(|(other, _)| other == *name)
+        releases.any(|Release { name: other, .. }| other == *name)
     };
     is_there(&found)
 }
@@ -43,7 +43,7 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     let (universe, name, target) = problem(seed, &Rules::default())?;
     let lock = universe.locked.as_ref().expect("there is a lock");
     let held = lock.releases(&universe.root.name);
-    let names: BTreeSet<&PackageName> = held.iter().map(|(name, _)| name).collect();
+    let names: BTreeSet<&PackageName> = held.iter().map(|Release { name, .. }| name).collect();
     if names.len() == held.len() {
         return None;
     }
@@ -61,9 +61,13 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
         return Some(Ended::Wrong(text));
     }
     let now = found.releases(&universe.root.name);
-    let mut at = now.iter().filter(|(other, _)| *other == name);
+    let mut at = now
+        .iter()
+        .filter(|Release { name: other, .. }| *other == name);
     let is_right = match &target {
-        UpdateTarget::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
+        UpdateTarget::Exactly(version) => {
+            at.next().is_some() && at.all(|Release { version: at, .. }| at == version)
+        }
         _ => true,
     };
     if !is_right {
@@ -71,8 +75,10 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     }
     // If it is enough that the named package moves, nothing else moves.
     let moved = resolution.update().expect("an update was required for");
-    let stays = |releases: &BTreeSet<(PackageName, Version)>| {
-        let others = releases.iter().filter(|(other, _)| *other != name);
+    let stays = |releases: &BTreeSet<Release>| {
+        let others = releases
+            .iter()
+            .filter(|Release { name: other, .. }| *other != name);
         others.cloned().collect::<BTreeSet<_>>()
     };
     let is_kept = stays(&held) == stays(&now);
@@ -86,20 +92,18 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
 
 /// The releases that are bound to a release, directly or not, up to the root. `None` if one of their
 /// packages has several releases.
-fn ancestors(
-    lock: &Solution,
-    of: (&PackageName, &Version),
-) -> Option<BTreeSet<(PackageName, Version)>> {
+fn ancestors(lock: &Solution, of: (&PackageName, &Version)) -> Option<BTreeSet<Release>> {
     let mut found = BTreeSet::new();
-    let mut open = vec![(of.0.clone(), of.1.clone())];
-    while let Some((name, version)) = open.pop() {
+    let mut open = vec![Release::new(of.0.clone(), of.1.clone())];
+    while let Some(Release { name, version }) = open.pop() {
         for ((owner, at, target), bound) in &lock.bindings {
-            if (target, bound) == (&name, &version) && found.insert((owner.clone(), at.clone())) {
-                open.push((owner.clone(), at.clone()));
+            let owner = Release::new(owner.clone(), at.clone());
+            if (target, bound) == (&name, &version) && found.insert(owner.clone()) {
+                open.push(owner);
             }
         }
     }
-    let mut packages = found.iter().map(|(name, _)| name);
+    let mut packages = found.iter().map(|release| &release.name);
     let is_whole = packages.all(|name| !lock.side_by_side.contains(name));
     is_whole.then_some(found)
 }
@@ -117,9 +121,13 @@ fn check_one_of_several(seed: u64, is_needed: bool, conflict_limit: u64) -> Opti
         return None;
     }
     let held = lock.releases(&universe.root.name);
-    let of_name = |releases: &BTreeSet<(PackageName, Version)>| -> Vec<Version> {
-        let releases = releases.iter().filter(|(other, _)| other == name);
-        releases.map(|(_, version)| version.clone()).collect()
+    let of_name = |releases: &BTreeSet<Release>| -> Vec<Version> {
+        let releases = releases
+            .iter()
+            .filter(|Release { name: other, .. }| other == name);
+        releases
+            .map(|Release { version, .. }| version.clone())
+            .collect()
     };
     let from = random.pick(&of_name(&held)).clone();
     let ancestors = match ancestors(&lock, (name, &from)) {
@@ -128,10 +136,12 @@ fn check_one_of_several(seed: u64, is_needed: bool, conflict_limit: u64) -> Opti
         _ => BTreeSet::new(),
     };
     universe.records.retain(|record| {
-        let is = |(name, version): &(PackageName, Version)| {
+        let is = |Release { name, version }: &Release| {
             *name == record.name && *version == record.version
         };
-        let mut others = ancestors.iter().filter(|(other, _)| *other == record.name);
+        let mut others = ancestors
+            .iter()
+            .filter(|Release { name: other, .. }| *other == record.name);
         others.all(is)
     });
     let versions: Vec<Version> = (universe.records.iter())

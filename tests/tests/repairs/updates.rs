@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Version};
 use pkgres_resolver::{
     Locked, PackageUpdate, Repair, ResolvedPackage, Restriction, Update, UpdateTarget,
 };
@@ -16,7 +16,7 @@ use pkgres_tests::universe::Universe;
 use crate::{Compared, SEEDS, assert_repaired, expected, is_own, set_of, show};
 
 /// A lock of a universe, and the packages and versions to which an update of it may move.
-fn updates(universe: &Universe) -> Option<(Locked, Vec<(PackageName, Version)>)> {
+fn updates(universe: &Universe) -> Option<(Locked, Vec<Release>)> {
     let Verdict::Solved(before) = solve(universe) else {
         return None;
     };
@@ -28,7 +28,7 @@ fn updates(universe: &Universe) -> Option<(Locked, Vec<(PackageName, Version)>)>
             |one: &ResolvedPackage| one.name == record.name && one.version != record.version;
         required.contains(&record.name) && locked.any(is_other)
     });
-    let targets = targets.map(|record| (record.name.clone(), record.version.clone()));
+    let targets = targets.map(IndexRecord::release);
     Some((before.to_locked(), targets.collect()))
 }
 
@@ -40,7 +40,7 @@ fn with_only(
 ) -> Universe {
     let mut only = universe.clone();
     let kept = locked.bound().chain([(name, version)]);
-    let kept = kept.map(|(name, version)| (name.clone(), version.clone()));
+    let kept = kept.map(|(name, version)| Release::new(name.clone(), version.clone()));
     only.kept.extend(kept);
     only.records
         .retain(|record| record.name != *name || record.version == *version);
@@ -53,7 +53,7 @@ fn compare(seed: u64, universe: &Universe) -> Compared {
     let Some((locked, targets)) = updates(universe) else {
         return compared;
     };
-    for (name, version) in targets {
+    for Release { name, version } in targets {
         let mut request = request(universe);
         request.locked = locked.clone();
         let moving = PackageUpdate::from(UpdateTarget::Exactly(version.clone()));

@@ -4,7 +4,7 @@ mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, Version};
+use pkgres_manifest::{IndexRecord, Release, Version};
 use pkgres_resolver::{
     Conflict, Preference, Reason, Resolution, SolveOptions, Update, UpdateReport, UpdateTarget,
 };
@@ -169,7 +169,7 @@ fn a_yanked_release_does_not_stop_an_update_of_all_packages() {
         let root = release("R", "1").requires("X", spec).requires("Y", "*");
         let universe = Universe::new(root, records.clone());
         let mut request = solver::request(&universe);
-        request.locked.kept = BTreeSet::from([(package("X"), version("2"))]);
+        request.locked.kept = BTreeSet::from([Release::new(package("X"), version("2"))]);
         let found = solved(solver::run(&universe, Supplies::Attached, request));
         let found = found.package(&package("X")).expect("it is required");
         found.version.clone()

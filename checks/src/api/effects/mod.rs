@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, PackageName, Version};
+use pkgres_manifest::{ClassName, PackageName, Release};
 
 use self::search::EffectSearch;
 use super::ApiDifference;
@@ -110,7 +110,7 @@ pub struct UpdateEffect {
 /// `old` and `new` have the release, and what it is bound to before and after an update. Classes of packages that are
 /// not available in both are not compared.
 pub fn update_effects(
-    release: &(PackageName, Version),
+    release: &Release,
     old: &BoundPackages,
     new: &BoundPackages,
 ) -> Vec<UpdateEffect> {

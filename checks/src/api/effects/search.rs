@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Located, Location};
-use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, ObjectCreation, PackageName};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, ClassUsage, ObjectCreation, PackageName, Release,
+};
 
 use super::concern::{
     concerning_call, concerning_declaration, concerning_new_initializer, concerns_property,
@@ -13,7 +15,7 @@ use super::{Reliance, UpdateEffect};
 use crate::api::class_pair::ClassPair;
 use crate::api::rules::{ApiRule, Impact};
 use crate::api::{ApiDifference, ApiOf, classes, methods, properties};
-use crate::bound_packages::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::{Declared, EffectiveMembers, INITIALIZER, canonical_name};
 
 /// A search in progress.
@@ -95,7 +97,7 @@ impl<'packages> EffectSearch<'packages> {
                 }
             };
             let how = (reliance, Impact::Major);
-            self.add(&difference, &at.release.0, class, how, &named.location);
+            self.add(&difference, &at.release.name, class, how, &named.location);
         }
     }
 
@@ -103,7 +105,7 @@ impl<'packages> EffectSearch<'packages> {
     fn is_gone(&self, at: &ClassAt) -> bool {
         let bound = self.new.releases.get(self.release);
         let required = bound.into_iter().flat_map(|bound| &bound.requires);
-        let mut new = required.filter(|(name, _)| *name == at.release.0);
+        let mut new = required.filter(|Release { name, .. }| *name == at.release.name);
         new.any(|release| {
             let package = self.new.releases.get(release);
             let package = package.and_then(|bound| bound.package.as_ref());
@@ -196,7 +198,7 @@ impl<'packages> EffectSearch<'packages> {
         let Some(declared) = old.or(new) else {
             return;
         };
-        let package = &declared.class.release.0;
+        let package = &declared.class.release.name;
         let (old, new) = (old.map(|it| it.member), new.map(|it| it.member));
         let mut own = class.methods.iter();
         if let Some(own) = own.find(|own| canonical_name(&own.name.value) == name) {
@@ -234,7 +236,7 @@ impl<'packages> EffectSearch<'packages> {
         let Some(declared) = old.or(new) else {
             return;
         };
-        let package = &declared.class.release.0;
+        let package = &declared.class.release.name;
         let mut own = class.properties.iter();
         if let Some(own) = own.find(|own| own.name.value == name) {
             if concerns_property(difference, new.map(|it| it.member), own) {
@@ -320,7 +322,7 @@ impl<'packages> EffectSearch<'packages> {
             let impact = creation_impact(difference.rule, new_member, is_given);
             if let (Some(impact), Some(declared)) = (impact, old.or(new)) {
                 let how = (Reliance::Creates, impact);
-                self.add(&difference, &declared.class.release.0, class, how, place);
+                self.add(&difference, &declared.class.release.name, class, how, place);
             }
         }
         let (old, new) = (
@@ -345,7 +347,7 @@ impl<'packages> EffectSearch<'packages> {
             let how = (Reliance::Creates, impact);
             self.add(
                 &differences[at],
-                &declared.class.release.0,
+                &declared.class.release.name,
                 class,
                 how,
                 place,

@@ -9,7 +9,7 @@ use pkgres_checks::{
 };
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ClassName, ConformanceStatus, Facts, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ClassName, ConformanceStatus, Facts, ReadOptions, Release, Version};
 use serde_json::{Map, Value, json};
 
 use crate::args::ConformanceArgs;
@@ -31,7 +31,7 @@ pub(super) struct InterfaceCheck {
 
 /// A class with one of its interfaces, or with the methods that no interface has.
 struct CheckedClass {
-    release: (PackageName, Version),
+    release: Release,
     class: ClassName,
     interface: Option<(ClassName, Option<Version>)>,
     functions: Vec<CheckedFunction>,
@@ -105,11 +105,7 @@ impl InterfaceCheck {
     }
 
     /// Checks the classes of a release.
-    pub(super) fn check(
-        &mut self,
-        packages: &BoundPackages,
-        release: &(PackageName, Version),
-    ) -> Vec<Diagnostic> {
+    pub(super) fn check(&mut self, packages: &BoundPackages, release: &Release) -> Vec<Diagnostic> {
         let mut classes = conformance(packages, release);
         classes.extend(inherited_conformance(packages, release));
         let found = conformance_findings(&classes, &self.platforms, &self.levels, &self.baseline);
@@ -128,10 +124,10 @@ impl InterfaceCheck {
         found.findings
     }
 
-    fn add(&mut self, release: &(PackageName, Version), class: &ClassConformance<'_>) {
+    fn add(&mut self, release: &Release, class: &ClassConformance<'_>) {
         let of_interfaces = class.interfaces.iter().map(|interface| {
             let version = interface.definition.as_ref();
-            let version = version.map(|((_, version), _)| version.clone());
+            let version = version.map(|(Release { version, .. }, _)| version.clone());
             let interface_name = interface.interface.value.clone();
             (Some((interface_name, version)), &interface.functions)
         });
@@ -289,7 +285,10 @@ impl InterfaceCheck {
                 }
                 document
             });
-            let (package, version) = &class.release;
+            let Release {
+                name: package,
+                version,
+            } = &class.release;
             let interface = class.interface.as_ref();
             let interface_version = interface.and_then(|(_, version)| version.as_ref());
             json!({

@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use pkgres_checks::{Defines, RequiredPackages};
 use pkgres_formats::{ReleaseContent, ReleaseExtent, ReleaseLookup};
-use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{
+    CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Release, Spec, Version,
+};
 use pkgres_registry_client::{Artifact, FolderTree, RegistryError, RegistryLocation, RegistrySet};
 use pkgres_resolver::Supply;
 
@@ -218,8 +220,8 @@ impl ReleaseLookup for KnownReleases<'_> {
             for registry in &self.configured {
                 let versions = oldest.iter().chain(newest);
                 releases.extend(versions.map(|version| {
-                    let version: Version = (*version).clone();
-                    (&registry.location.name, package.clone(), version)
+                    let release = Release::new(package.clone(), (*version).clone());
+                    (&registry.location.name, release)
                 }));
             }
             match self.registries.complete(&releases) {

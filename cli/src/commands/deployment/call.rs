@@ -9,12 +9,12 @@ use pkgres_engine::{
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassName, ObjectId, ObjectModel, did_you_mean, most_similar, most_similar_name,
+    ClassName, ObjectId, ObjectModel, Release, did_you_mean, most_similar, most_similar_name,
 };
 use serde_json::json;
 
 use super::prepared::locked_releases;
-use super::release_files::{Release, ReleaseFiles};
+use super::release_files::ReleaseFiles;
 use crate::args::CallArgs;
 use crate::commands::pin::read_model;
 use crate::commands::validate::{open_machine, target_failure};
@@ -179,7 +179,8 @@ fn release_of_class(
             let finding = Diagnostic::error(Code::Call, message);
             // The name may be that of a package.
             let mut packages = known.iter();
-            let package = packages.find(|((name, _), _)| name.as_str() == args.class.as_str());
+            let package =
+                packages.find(|(Release { name, .. }, _)| name.as_str() == args.class.as_str());
             if let Some((_, package)) = package {
                 let classes = package.classes.iter().flat_map(|classes| classes.keys());
                 let classes: Vec<String> = classes.map(|name| format!("`{name}`")).collect();
@@ -202,7 +203,7 @@ fn release_of_class(
         several => {
             let shown = several
                 .iter()
-                .map(|(name, version)| format!("{name} {version}"));
+                .map(|Release { name, version }| format!("{name} {version}"));
             let shown: Vec<String> = shown.collect();
             let message = format!(
                 "several locked releases define the class `{class}`: {}",

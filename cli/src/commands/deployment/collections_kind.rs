@@ -18,7 +18,7 @@ use pkgres_formats::ansible::{
 use pkgres_formats::{ECOSYSTEMS, Format as _};
 use pkgres_manifest::{
     ArtifactDigest, Lockfile, PackageName, PackagePath, Properties, PropertyErrors, ReadOptions,
-    RegistryName, ReleaseSource, Version,
+    RegistryName, Release, ReleaseSource, Version,
 };
 use pkgres_registry_client::{RegistrySet, WantedArtifact, collection_files};
 
@@ -148,7 +148,7 @@ fn read(
         return Err(invalid("it is no lockfile of collections".to_owned()));
     }
     let mut releases = Vec::with_capacity(lock.packages.len());
-    for ((name, version), locked) in lock.packages {
+    for (Release { name, version }, locked) in lock.packages {
         match (locked.source, locked.digest) {
             (ReleaseSource::Host, None) => {}
             (ReleaseSource::Registry(registry), Some(digest)) => releases.push(LockedCollection {

@@ -7,15 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{ArtifactSource, LockedArtifacts, PackageFiles};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, PackageName, PackagePath, ReadOptions, Version};
+use pkgres_manifest::{ArtifactDigest, PackagePath, ReadOptions, Release};
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
 use crate::commands::pack::archive_of;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-
-/// A release by name and version.
-pub(super) type Release = (PackageName, Version);
 
 /// The files of releases, which are opened when they are needed.
 pub(super) struct ReleaseFiles {
@@ -101,7 +98,7 @@ impl ReleaseFiles {
         let digest = self.digests.get(release);
         let found = digest.map(|digest| self.registries.artifact(digest));
         found.transpose()?.flatten().ok_or_else(|| {
-            let (name, version) = release;
+            let Release { name, version } = release;
             let message = format!("no registry has the files of {name} {version}");
             let finding = Diagnostic::error(Code::Digest, message)
                 .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts");

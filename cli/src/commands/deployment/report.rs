@@ -1,5 +1,6 @@
 //! The report of a run, for people and as JSON.
 
+use pkgres_manifest::Release;
 use std::collections::BTreeSet;
 
 use pkgres_engine::{Difference, Ending, NodeStatus, Status};
@@ -321,7 +322,10 @@ impl<'run> Report<'run> {
         let resources = self.nodes.iter().map(|(id, status)| {
             let mut document = json!({"id": id.to_string(), "kind": id.kind(), "name": id.name()});
             if let Some(resource) = self.prepared.resource(id) {
-                let (package, version) = &resource.release;
+                let Release {
+                    name: package,
+                    version,
+                } = &resource.release;
                 document["package"] = json!(package.as_str());
                 document["version"] = json!(version.to_string());
                 if let Some(object) = &resource.object {

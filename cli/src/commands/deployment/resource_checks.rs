@@ -9,7 +9,7 @@ use pkgres_files::read_file_below;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     Package, PackageManifest, PackageName, PackagePath, PackageResources, ReadOptions,
-    ReadableResources, Version,
+    ReadableResources, Release, Version,
 };
 use pkgres_registry_client::PackageFolder;
 
@@ -20,11 +20,7 @@ use crate::failure::Failure;
 struct ListedFiles(BTreeSet<PackagePath>);
 
 impl PackageFiles for ListedFiles {
-    fn read(
-        &self,
-        _: &(PackageName, Version),
-        path: &PackagePath,
-    ) -> Result<Option<Vec<u8>>, String> {
+    fn read(&self, _: &Release, path: &PackagePath) -> Result<Option<Vec<u8>>, String> {
         Ok(self.0.contains(path).then(Vec::new))
     }
 }
@@ -33,7 +29,7 @@ impl PackageFiles for ListedFiles {
 struct AnyFiles;
 
 impl PackageFiles for AnyFiles {
-    fn read(&self, _: &(PackageName, Version), _: &PackagePath) -> Result<Option<Vec<u8>>, String> {
+    fn read(&self, _: &Release, _: &PackagePath) -> Result<Option<Vec<u8>>, String> {
         Ok(Some(Vec::new()))
     }
 }
@@ -118,8 +114,8 @@ pub(in crate::commands) fn check_readable_resources(
     check.findings(&kinds(), &options.limits)
 }
 
-fn release_of(manifest: &PackageManifest) -> (PackageName, Version) {
-    (manifest.name.value.clone(), manifest.version.clone())
+fn release_of(manifest: &PackageManifest) -> Release {
+    Release::new(manifest.name.value.clone(), manifest.version.clone())
 }
 
 /// Checks a resources file, of whose package nothing is known.
@@ -136,7 +132,7 @@ pub(in crate::commands) fn check_resources_file(
     };
     let check = ResourceCheck {
         resources: &readable.resources,
-        release: &(name, Version::ZERO),
+        release: &Release::new(name, Version::ZERO),
         files: Arc::new(AnyFiles),
         classes: None,
         is_alone: false,

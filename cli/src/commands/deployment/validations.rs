@@ -5,10 +5,10 @@ use pkgres_engine::{
     ArgumentValues, Cancellable, Cancellation, PreparedValidation, Target, ValidationReport,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{did_you_mean, most_similar};
+use pkgres_manifest::{Release, did_you_mean, most_similar};
 use serde_json::{Value, json};
 
-use super::release_files::{Release, ReleaseFiles};
+use super::release_files::ReleaseFiles;
 use crate::args::ValidationValue;
 use crate::commands::validation_steps::{
     read_script, steps_json, steps_text, validation_failure, warn_not_read_only,
@@ -77,7 +77,7 @@ impl<'packages> Validations<'packages> {
                     arguments.any(|argument| argument.name.value.as_str() == given.argument)
                 };
                 match &given.package {
-                    Some(name) => *name == release.0,
+                    Some(name) => *name == release.name,
                     None => is_argument(),
                 }
             });
@@ -166,7 +166,7 @@ impl ValidationOutcome<'_> {
     /// The outcome, and the steps that led to it, as lines of a plan.
     pub(super) fn plan_lines(&self) -> String {
         let mark = if self.is_passed() { '=' } else { '!' };
-        let (name, version) = self.release;
+        let Release { name, version } = self.release;
         let steps = steps_text(&self.report, self.reconciles);
         let steps: String = steps.lines().map(|line| format!("    {line}\n")).collect();
         format!("{mark} validation of {name} {version}\n{steps}")
@@ -174,7 +174,7 @@ impl ValidationOutcome<'_> {
 
     /// Why the machine fails the validation.
     pub(super) fn findings(&self) -> Vec<Diagnostic> {
-        let (name, version) = self.release;
+        let Release { name, version } = self.release;
         let mut findings = self.report.findings.clone();
         for finding in &mut findings {
             finding.message = format!("{name} {version}: {}", finding.message);
@@ -184,7 +184,7 @@ impl ValidationOutcome<'_> {
 
     /// The outcome as JSON.
     pub(super) fn json(&self) -> Value {
-        let (name, version) = self.release;
+        let Release { name, version } = self.release;
         json!({
             "package": name,
             "version": version,
@@ -257,7 +257,7 @@ fn unknown(given: &ValidationValue, packages: &BoundPackages) -> Diagnostic {
     let argument = Escaped::shortened(&given.argument);
     let validations = packages.releases.iter().filter_map(|(release, bound)| {
         let validation = bound.package.as_deref()?.validation.as_ref()?;
-        Some((&release.0, validation))
+        Some((&release.name, validation))
     });
     let validations: Vec<_> = validations.collect();
     if let Some(package) = &given.package {
@@ -289,7 +289,7 @@ mod tests {
 
     fn release(name: &str) -> Release {
         let name = PackageName::parse(name).expect("it is a name");
-        (name, Version::new(1, 0, 0))
+        Release::new(name, Version::new(1, 0, 0))
     }
 
     #[test]
@@ -311,7 +311,10 @@ mod tests {
             releases: BTreeMap::from(releases),
         };
         let order = in_order(&packages);
-        let names: Vec<_> = order.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<_> = order
+            .iter()
+            .map(|Release { name, .. }| name.as_str())
+            .collect();
         assert_eq!(names, ["org.c.Db", "org.b.Lib", "org.a.App"]);
     }
 }

@@ -5,6 +5,7 @@
 //! has several releases side by side, that can lead to a different answer, so [`stabilize`] repeats the solve until
 //! locking the answer changes nothing.
 
+use pkgres_manifest::Release;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ pub(crate) struct Agreement {
 impl Agreement {
     /// Whether a package has several releases.
     fn has_side_by_side(&self) -> bool {
-        let names = self.releases.iter().map(|(name, _)| name);
+        let names = self.releases.iter().map(|Release { name, .. }| name);
         let next = names.clone().skip(1);
         names.zip(next).any(|(one, next)| one == next)
     }
@@ -60,7 +61,9 @@ pub(crate) fn agree(
             let project = Project::open(manifest, context)?;
             let locked = PreviousLock::read(&project.lock_path(), context)?.locked();
             let releases = locked.releases();
-            preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
+            preferred.extend(
+                releases.map(|(name, version)| Release::new(name.clone(), version.clone())),
+            );
         }
     }
     let mut joint = JointTask::new(manifests, context)?;
@@ -164,7 +167,7 @@ impl JointTask {
         let searched = self.task.searched.clone();
         let resolution = self.task.solve(context, output)?;
         let releases = resolution.owners().filter_map(ResolvedOwner::release);
-        let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
+        let releases = releases.map(|(name, version)| Release::new(name.clone(), version.clone()));
         Ok(Agreement {
             releases: releases.collect(),
             resolution,

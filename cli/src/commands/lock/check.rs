@@ -3,6 +3,7 @@
 //! The cache remembers which lockfiles were up to date, by the content of everything that the answer depends on. Such
 //! a lockfile is not even parsed.
 
+use pkgres_manifest::Release;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
@@ -246,7 +247,7 @@ fn check_entries(
     }
     let yanked = report.yanked.iter();
     let yank_reasons = YankReasons::find(
-        yanked.map(|(name, version)| (name, version)),
+        yanked.map(|Release { name, version }| (name, version)),
         &task.registries,
     );
     Ok(CheckedEntries {
@@ -276,10 +277,14 @@ fn other_capabilities(path: &Path, context: &Context) -> Failure {
 
 /// The warnings about locked releases that were yanked.
 fn warnings(checked: &Checked) -> Vec<String> {
-    let yanked = checked.report.yanked.iter().map(|(name, version)| {
-        let reason = checked.yank_reasons.in_parentheses(name, version);
-        format!("{name} {version} was yanked{reason}; the lockfile still has it")
-    });
+    let yanked = checked
+        .report
+        .yanked
+        .iter()
+        .map(|Release { name, version }| {
+            let reason = checked.yank_reasons.in_parentheses(name, version);
+            format!("{name} {version} was yanked{reason}; the lockfile still has it")
+        });
     yanked.collect()
 }
 
@@ -310,7 +315,7 @@ fn print(
 
 fn to_json(checked: &Checked, disagreement: &Disagreement) -> Value {
     let report = &checked.report;
-    let yanked = report.yanked.iter().map(|(name, version)| {
+    let yanked = report.yanked.iter().map(|Release { name, version }| {
         let reason = checked.yank_reasons.get(name, version);
         json!({"package": name, "version": version, "reason": reason})
     });

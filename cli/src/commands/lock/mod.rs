@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{MANIFEST_FILE, PackageName, Version};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, Release, Version};
 use serde_json::json;
 
 pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
@@ -237,10 +237,10 @@ pub(super) fn lock_agreed(
     let agreed = Some(&agreement.releases);
     let proposal = propose(&project, task, options, agreed, context, output)?;
     // If a package has several releases for the sake of other projects, this one can do with another release.
-    let is_other = |release: &&(PackageName, Version)| {
-        named.contains(&release.0) && !agreement.releases.contains(*release)
+    let is_other = |release: &&Release| {
+        named.contains(&release.name) && !agreement.releases.contains(*release)
     };
-    if let Some((name, version)) = proposal.lock.packages.keys().find(is_other) {
+    if let Some(Release { name, version }) = proposal.lock.packages.keys().find(is_other) {
         let command = context.invocation.command_for(words, manifest);
         return Err(disagrees_with_agreement(&project, name, version, &command));
     }

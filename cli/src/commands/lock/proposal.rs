@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{Lockfile, PackageName, Version};
+use pkgres_manifest::{Lockfile, Release};
 use pkgres_resolver::{Locked, Resolution};
 
 use crate::capabilities::lock_with_capabilities;
@@ -16,7 +16,7 @@ use crate::solve_task::SolveTask;
 use crate::yank_reasons::YankReasons;
 
 /// The releases that several projects agreed on.
-pub(crate) type AgreedReleases = BTreeSet<(PackageName, Version)>;
+pub(crate) type AgreedReleases = BTreeSet<Release>;
 
 /// The options for keeping and replacing the existing lockfile.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pkgres_checks::{BoundPackages, check_fixations, check_objects, check_pinned};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, capped};
-use pkgres_manifest::{ContractPlace, ObjectModel, PackageName, Version, VersionPin};
+use pkgres_manifest::{ContractPlace, ObjectModel, Release, VersionPin};
 use pkgres_registry_client::{
     ModelVersions, RegistrySet, versions_in_conflict, versions_without_contracts,
 };
@@ -33,7 +33,7 @@ struct Checkable {
     /// The contracts that take part in these conflicts.
     violated: BTreeSet<ContractPlace>,
     /// The releases that define the classes of the objects, as far as there are any.
-    releases: Vec<Option<(PackageName, Version)>>,
+    releases: Vec<Option<Release>>,
     resolution: Option<Box<Resolution>>,
     registries: RegistrySet,
 }
@@ -174,7 +174,7 @@ fn with_versions(
     }
     if let (Some(resolution), []) = (&versions.resolution, &*versions.releases) {
         let bound = resolution.roots()[0].requires.iter();
-        let releases = bound.map(|bound| Some((bound.package.clone(), bound.version.clone())));
+        let releases = bound.map(|bound| Some(bound.release()));
         versions.releases = releases.collect();
     }
     Ok(Checkable {
@@ -223,7 +223,7 @@ fn separate_versions(checkable: &Checkable) -> Option<String> {
         return None;
     }
     let shown: Vec<String> = (chosen.iter())
-        .map(|(name, version)| format!("{name} {version}"))
+        .map(|Release { name, version }| format!("{name} {version}"))
         .collect();
     let shown = shown.join(", ");
     Some(format!(

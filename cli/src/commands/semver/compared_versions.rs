@@ -7,7 +7,8 @@ use pkgres_checks::Bump;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Archive, IndexRecord, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, Version,
+    Archive, IndexRecord, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, Release,
+    Version,
 };
 use pkgres_resolver::Supply;
 
@@ -132,7 +133,7 @@ impl Source {
 /// The other side of a comparison.
 pub(super) struct Other<'other> {
     pub(super) path: Option<&'other Path>,
-    pub(super) release: &'other (PackageName, Version),
+    pub(super) release: &'other Release,
     /// Whether it is the newer version, so that the newest one below it is wanted.
     pub(super) is_new: bool,
 }
@@ -206,7 +207,7 @@ fn of_registry(
     context: &Context,
     output: &mut Output,
 ) -> Result<BoundRelease> {
-    let Some(name) = name.or(other.map(|other| &other.release.0)) else {
+    let Some(name) = name.or(other.map(|other| &other.release.name)) else {
         return Err(Failure::usage("name the package: `NAME@VERSION`"));
     };
     let beside = other.and_then(Other::folder);
@@ -214,8 +215,8 @@ fn of_registry(
     let registries = context
         .registries
         .open(&configured, &context.read_options)?;
-    let below = other.filter(|other| other.is_new && other.release.0 == *name);
-    let below = below.map(|other| &other.release.1);
+    let below = other.filter(|other| other.is_new && other.release.name == *name);
+    let below = below.map(|other| &other.release.version);
     let supplies = registries.supply(std::slice::from_ref(name))?;
     let records = match supplies.into_iter().next() {
         Some(Supply::Releases { records, .. }) => records,

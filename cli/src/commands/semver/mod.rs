@@ -95,10 +95,10 @@ fn read_both(
         let old = old.read(Some(&other), context, output)?;
         (old, read)
     };
-    if old.release.0 != new.release.0 {
+    if old.release.name != new.release.name {
         let message = format!(
             "`{}` and `{}` are two packages, and not two versions of one",
-            old.release.0, new.release.0
+            old.release.name, new.release.name
         );
         return Err(Failure::usage(message));
     }
@@ -120,7 +120,7 @@ impl Compared {
     pub(super) fn new(old: BoundRelease, new: BoundRelease) -> Self {
         let comparison = compare_apis(old.api(), new.api());
         let interfaces = package_interface_differences(&old.package, &new.package);
-        let made = Bump::between(&old.release.1, &new.release.1);
+        let made = Bump::between(&old.release.version, &new.release.version);
         Self {
             old,
             new,
@@ -151,7 +151,7 @@ impl Compared {
     fn witnesses(&self) -> BTreeMap<usize, Witness> {
         let differences = self.comparison.differences.iter().enumerate();
         differences
-            .filter_map(|(at, difference)| Some((at, difference.witness(&self.new.release.0)?)))
+            .filter_map(|(at, difference)| Some((at, difference.witness(&self.new.release.name)?)))
             .collect()
     }
 
@@ -192,9 +192,9 @@ impl Compared {
 
     fn summary(&self) -> String {
         let (name, old, new) = (
-            &self.new.release.0,
-            &self.old.release.1,
-            &self.new.release.1,
+            &self.new.release.name,
+            &self.old.release.version,
+            &self.new.release.version,
         );
         match self.made {
             Bump::None => format!("{name} {old}: {}", self.counts()),
@@ -205,9 +205,9 @@ impl Compared {
     /// The error that the version step is too small, or that something has to be reviewed.
     pub(super) fn verdict(&self, denies_review: bool) -> Option<Diagnostic> {
         let (name, old, new) = (
-            &self.new.release.0,
-            &self.old.release.1,
-            &self.new.release.1,
+            &self.new.release.name,
+            &self.old.release.version,
+            &self.new.release.version,
         );
         let needed = self.needed();
         let place = self.new.package.manifest.version_location.clone();
@@ -304,12 +304,12 @@ impl Compared {
         json!({
             "schema_version": 1,
             "status": if passed { "passed" } else { "failed" },
-            "name": self.new.release.0,
-            "old": self.old.release.1,
-            "new": self.new.release.1,
+            "name": self.new.release.name,
+            "old": self.old.release.version,
+            "new": self.new.release.version,
             "bump": self.made.to_string(),
             "needed": self.needed().to_string(),
-            "least_version": self.needed().after(&self.old.release.1),
+            "least_version": self.needed().after(&self.old.release.version),
             "differences": differences,
             "interfaces": self.interfaces.iter().map(interfaces::document).collect::<Vec<_>>(),
             "unknown_ancestors": self.comparison.unknown_ancestors,

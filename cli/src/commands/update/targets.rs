@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
-use pkgres_manifest::{Lockfile, PackageName, Version};
+use pkgres_manifest::{Lockfile, PackageName, Release, Version};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{PackageUpdate, Supply, UpdateTarget};
 
@@ -72,8 +72,13 @@ fn locked_versions(
         Err(_) if Path::new(text).is_file() => return Err(manifest_as_package(text, context)),
         named => named?,
     };
-    let releases = lock.packages.keys().filter(|(known, _)| *known == name);
-    let locked: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
+    let releases = lock
+        .packages
+        .keys()
+        .filter(|Release { name: known, .. }| *known == name);
+    let locked: BTreeSet<Version> = releases
+        .map(|Release { version, .. }| version.clone())
+        .collect();
     if locked.is_empty() {
         if Path::new(text).is_file() {
             return Err(manifest_as_package(text, context));
@@ -84,7 +89,10 @@ fn locked_versions(
             return Err(Failure::usage(message));
         }
         let message = format!("`{name}` is not in the lockfile");
-        let known = lock.packages.keys().map(|(known, _)| known.as_str());
+        let known = lock
+            .packages
+            .keys()
+            .map(|Release { name: known, .. }| known.as_str());
         return Err(unknown(&name, message, known, context));
     }
     let Some(version) = version else {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
-use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, did_you_mean, most_similar_name};
+use pkgres_manifest::{
+    LockDiff, Lockfile, PackageName, Release, Version, did_you_mean, most_similar_name,
+};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::UpdateReport;
 use serde_json::json;
@@ -181,7 +183,7 @@ fn would_be_reverted(
 ) -> Failure {
     let split: BTreeSet<&PackageName> = wanted
         .iter()
-        .map(|(name, _)| name)
+        .map(|Release { name, .. }| name)
         .filter(|name| releases_of(wanted, name).len() > 1)
         .filter(|name| releases_of(agreed, name).len() <= 1)
         .collect();
@@ -210,8 +212,10 @@ fn releases_of<'agreed>(
     agreed: &'agreed AgreedReleases,
     name: &PackageName,
 ) -> Vec<&'agreed Version> {
-    let releases = agreed.iter().filter(|(known, _)| known == name);
-    releases.map(|(_, version)| version).collect()
+    let releases = agreed
+        .iter()
+        .filter(|Release { name: known, .. }| known == name);
+    releases.map(|Release { version, .. }| version).collect()
 }
 
 /// The command with its own arguments.
@@ -306,11 +310,15 @@ fn named_by_member(
 fn locked_by_none<'lock>(
     name: &PackageName,
     version: Option<&Version>,
-    known: impl Iterator<Item = &'lock (PackageName, Version)> + Clone,
+    known: impl Iterator<Item = &'lock Release> + Clone,
     whose: &str,
 ) -> Failure {
-    let versions = known.clone().filter(|(known, _)| known == name);
-    let versions: BTreeSet<Version> = versions.map(|(_, version)| version.clone()).collect();
+    let versions = known
+        .clone()
+        .filter(|Release { name: known, .. }| known == name);
+    let versions: BTreeSet<Version> = versions
+        .map(|Release { version, .. }| version.clone())
+        .collect();
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
         let held = sentence_list(&versions, "and");
         let message =
@@ -318,7 +326,10 @@ fn locked_by_none<'lock>(
         return Failure::usage(message);
     }
     let message = format!("no lockfile of the {whose} has `{name}`");
-    let similar = most_similar_name(name.as_str(), known.map(|(known, _)| known.as_str()));
+    let similar = most_similar_name(
+        name.as_str(),
+        known.map(|Release { name: known, .. }| known.as_str()),
+    );
     let hint = similar.map(did_you_mean);
     let finding = Diagnostic::error(Code::Usage, message);
     hint.into_iter().fold(finding, Diagnostic::hint).into()

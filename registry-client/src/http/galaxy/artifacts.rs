@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use pkgres_formats::ansible::Collections;
 use pkgres_formats::{Format as _, FormatFile, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Version};
 
 use crate::protocol::Digest;
 use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
@@ -48,10 +48,7 @@ impl GalaxyRegistry {
     ///
     /// If a collection is asked for repeatedly, its newer releases lack something. Each time twice as many older ones
     /// are read ahead, so that the number of rounds grows with the logarithm of their number.
-    pub(super) fn complete_drafts(
-        &self,
-        releases: &[(PackageName, Version)],
-    ) -> Result<bool, RegistryError> {
+    pub(super) fn complete_drafts(&self, releases: &[Release]) -> Result<bool, RegistryError> {
         let drafts = self.drafts(releases);
         if drafts.is_empty() {
             return Ok(false);
@@ -101,13 +98,13 @@ impl GalaxyRegistry {
     }
 
     /// The drafts among some releases, and those to read ahead.
-    fn drafts(&self, releases: &[(PackageName, Version)]) -> Vec<Draft> {
+    fn drafts(&self, releases: &[Release]) -> Vec<Draft> {
         let collections = lock(&self.collections);
         let completed = lock(&self.completed);
         let mut rounds = lock(&self.rounds);
         let mut drafts = Vec::new();
-        let wanted: BTreeSet<&(PackageName, Version)> = releases.iter().collect();
-        for (name, version) in wanted {
+        let wanted: BTreeSet<&Release> = releases.iter().collect();
+        for Release { name, version } in wanted {
             let Some(Some(collection)) = collections.get(name) else {
                 continue;
             };
@@ -129,7 +126,9 @@ impl GalaxyRegistry {
                 continue;
             }
             // Whoever asks for several versions knows which ones.
-            let mut several = releases.iter().filter(|(other, _)| other == name);
+            let mut several = releases
+                .iter()
+                .filter(|Release { name: other, .. }| other == name);
             let count = if several.nth(1).is_some() {
                 1
             } else {

@@ -27,7 +27,7 @@ use std::sync::{Mutex, OnceLock};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, Version,
+    ArtifactDigest, ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, Release,
 };
 use url::Url;
 
@@ -223,8 +223,11 @@ impl Registry for GalaxyRegistry {
         true
     }
 
-    fn complete(&self, releases: &[(PackageName, Version)]) -> Result<bool, RegistryError> {
-        let names: Vec<PackageName> = releases.iter().map(|(name, _)| name.clone()).collect();
+    fn complete(&self, releases: &[Release]) -> Result<bool, RegistryError> {
+        let names: Vec<PackageName> = releases
+            .iter()
+            .map(|Release { name, .. }| name.clone())
+            .collect();
         self.ensure(&names)?;
         self.complete_drafts(releases)
     }
@@ -271,15 +274,19 @@ impl Registry for GalaxyRegistry {
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        let known: Option<(PackageName, Version)> = {
+        let known: Option<Release> = {
             let collections = lock(&self.collections);
             let releases = collections.values().flatten().flat_map(|one| &one.releases);
             let mut described = releases.filter_map(|release| release.description.as_ref().ok());
             described
                 .find(|release| release.record.digest.as_ref() == Some(digest))
-                .map(|release| (release.record.name.clone(), release.record.version.clone()))
+                .map(|release| release.record.release())
         };
-        let Some((package, version)) = known else {
+        let Some(Release {
+            name: package,
+            version,
+        }) = known
+        else {
             return Ok(None);
         };
         let wanted = WantedArtifact {

@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 use pkgres_checks::{CapabilityCase, FunctionConformance, InterfaceConformance};
-use pkgres_manifest::{ConformanceStatus, Deprecation};
+use pkgres_manifest::{ConformanceStatus, Deprecation, Release};
 
 use super::layout::{interface_link, package_link, version_link};
 use super::text;
@@ -35,7 +35,7 @@ fn one(root: &str, interface: &InterfaceConformance<'_>) -> Markup {
     html! {
         h3.inherited {
             (interface_link(root, &interface.interface.value))
-            @if let Some(((package, version), _)) = &interface.definition {
+            @if let Some((Release { name: package, version }, _)) = &interface.definition {
                 span.quiet { " of " (package_link(root, package)) " " (version_link(root, package, version)) }
             }
         }

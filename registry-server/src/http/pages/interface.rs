@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::StatusCode;
 use maud::{Markup, html};
-use pkgres_manifest::{ClassName, IndexRecord, Interface, InterfaceFunction, PackageName, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, Interface, InterfaceFunction, PackageName, Release, Version,
+};
 
 use super::conformance::{self, FunctionStatus, MAX_FUNCTIONS};
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
@@ -149,7 +151,7 @@ fn columns(
             package: record.name.clone(),
             version: record.version.clone(),
             class: class.clone(),
-            interface: definition.map(|((_, version), _)| version.clone()),
+            interface: definition.map(|(Release { version, .. }, _)| version.clone()),
             functions: functions.collect(),
         });
     }

@@ -1,6 +1,6 @@
 //! Versions and states of releases: which are candidates, and to which the lock binds requirements.
 
-use pkgres_manifest::{ArtifactDigest, ObjectId, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, ObjectId, Release, ReleaseSource, Spec, Version};
 
 use super::{Catalog, ClassId, PackageId, ReleaseId};
 use crate::index::to_u32;
@@ -154,8 +154,8 @@ impl Catalog {
     }
 
     /// The name and the version of a release.
-    pub(crate) fn named_version(&self, release: ReleaseId) -> (PackageName, Version) {
-        (
+    pub(crate) fn named_version(&self, release: ReleaseId) -> Release {
+        Release::new(
             self.name(release.package).clone(),
             self.read_version(release),
         )
@@ -259,7 +259,7 @@ impl Catalog {
         let locked = self.policy.locked();
         if self.is_model(release.package) {
             let object = LockedObject::of(self.model()?, ObjectId(requirement));
-            let (name, version) = locked.model.get(&object)?;
+            let Release { name, version } = locked.model.get(&object)?;
             return (name == self.name(package)).then_some(version);
         }
         let bindings = if self.is_root(release.package) {

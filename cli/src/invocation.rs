@@ -553,11 +553,11 @@ mod tests {
     fn a_suggested_command_reads_the_same_settings() {
         let one = Invocation {
             config: Some("/etc/my settings.toml".into()),
-            ..invocation(Some("shop"), &["app"], &[])
+            ..invocation(Some("shop"), &["app/manifest.yaml"], &[])
         };
         assert_eq!(
             one.command("lock"),
-            "pkgres -C shop --config '/etc/my settings.toml' lock app"
+            "pkgres -C shop --config '/etc/my settings.toml' lock app/manifest.yaml"
         );
         assert_eq!(
             one.command_in_project("config set --project offline true"),

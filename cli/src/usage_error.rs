@@ -505,7 +505,6 @@ mod tests {
             ("pkgres publish --token x", "'pkgres login' stores a token"),
             ("pkgres publish -n", "'--dry-run' shows"),
             ("pkgres tree -n", "have '--dry-run'"),
-            ("pkgres login --path x", "have '--registry'"),
         ] {
             let message = message(line);
             assert!(message.contains(tip), "{message}");

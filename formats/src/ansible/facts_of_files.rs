@@ -7,7 +7,7 @@ use pkgres_manifest::{ClassName, ReadOptions};
 
 use super::facts::{Facts, Module, Reference};
 use super::foreign_references::path_of;
-use super::name::{is_collection_name, is_identifier};
+use super::name::{is_collection_name, is_content_name};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
 use super::yaml_references::{self, NamedPlugin};
@@ -71,11 +71,11 @@ pub(crate) fn read(
     Ok((facts, runtime, findings))
 }
 
-/// The dotted path of a file without its extension; `None` if Python could not import it.
+/// The dotted path of a file without its extension; `None` if it cannot be the path of a plug-in or module.
 pub(super) fn dotted(path: &str) -> Option<String> {
     let (path, _) = path.rsplit_once('.')?;
     path.split('/')
-        .all(is_identifier)
+        .all(is_content_name)
         .then(|| path.replace('/', "."))
 }
 
@@ -181,7 +181,7 @@ fn fragments(bytes: &[u8]) -> Vec<String> {
             }
         }
     }
-    found.retain(|fragment| fragment.split('.').all(is_identifier));
+    found.retain(|fragment| fragment.split('.').all(is_content_name));
     found
 }
 
@@ -190,7 +190,7 @@ fn playbook_or_role_of(path: &str) -> Option<String> {
     let mut parts = path.splitn(3, '/');
     let (folder, name, rest) = (parts.next()?, parts.next()?, parts.next());
     match (folder, rest) {
-        ("roles", Some(_)) if is_identifier(name) => Some(format!("roles.{name}")),
+        ("roles", Some(_)) if is_content_name(name) => Some(format!("roles.{name}")),
         ("playbooks", _) if is_yaml(path) => dotted(path),
         _ => None,
     }
@@ -277,6 +277,18 @@ mod tests {
 
         fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
             Ok(self.0.get(path).map(|text| text.as_bytes().to_vec()))
+        }
+    }
+
+    #[test]
+    fn plugins_can_have_the_names_of_keywords() {
+        for (path, expected) in [
+            ("plugins/modules/lambda.py", Some("plugins.modules.lambda")),
+            ("plugins/modules/import.py", Some("plugins.modules.import")),
+            ("plugins/modules/a-b.py", None),
+            ("plugins/modules/README", None),
+        ] {
+            assert_eq!(dotted(path).as_deref(), expected, "{path}");
         }
     }
 

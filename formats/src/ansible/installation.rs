@@ -247,12 +247,11 @@ impl CollectionFiles {
         let paths: BTreeSet<String> = installed.paths()?.into_iter().collect();
         let mut differences = Vec::new();
         for (path, file) in &self.files {
-            if !paths.contains(path) {
-                differences.push(Difference::Missing(path.clone()));
-                continue;
-            }
+            // A release may list files that are left out of `paths`, such as those of file managers.
             let bytes = installed.read(path, options.limits.unpacked_bytes)?;
-            if bytes.as_ref() != Some(&file.bytes) {
+            if bytes.is_none() {
+                differences.push(Difference::Missing(path.clone()));
+            } else if bytes.as_ref() != Some(&file.bytes) {
                 differences.push(Difference::Changed(path.clone()));
             } else if file.is_executable && installed.kind_of(path) == Some(PathKind::Data) {
                 differences.push(Difference::NotExecutable(path.clone()));
@@ -437,6 +436,34 @@ mod tests {
                 "`README.md` was changed",
                 "`plugins/x.py` was added"
             ]
+        );
+    }
+
+    /// A tree that leaves out its files, as one of a folder does with those of file managers.
+    struct Hidden(Files);
+
+    impl FileTree for Hidden {
+        fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+            Ok(Vec::new())
+        }
+
+        fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+            self.0.read(path, limit)
+        }
+    }
+
+    #[test]
+    fn files_that_a_release_lists_are_found_whatever_they_are_called() {
+        let options = ReadOptions::default();
+        let files = CollectionFiles::of_folder("acme/web", &installed(), &options);
+        let files = files.expect("it is right");
+        let differences = |tree| files.differences(&tree, &options).expect("memory");
+        assert!(differences(Hidden(installed())).is_empty());
+        let mut bare = installed();
+        bare.0.remove("README.md");
+        assert_eq!(
+            differences(Hidden(bare)),
+            [Difference::Missing("README.md".to_owned())]
         );
     }
 

@@ -13,13 +13,17 @@ const KEYWORDS: [&str; 35] = [
     "with", "yield",
 ];
 
-/// Whether a text is an identifier of Python in ASCII, and no keyword.
+/// Whether a text is an identifier of Python in ASCII, and not a keyword.
 pub(crate) fn is_identifier(text: &str) -> bool {
+    is_content_name(text) && !KEYWORDS.contains(&text)
+}
+
+/// Whether a text can be the name of a plug-in, role or playbook, as for [`is_identifier`]. It may be a keyword: ansible-core
+/// finds plug-ins by their files and imports none of them by name, and real ones are called `lambda` and `import`.
+pub(crate) fn is_content_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     let is_start = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    bytes.next().is_some_and(is_start)
-        && bytes.all(|byte| is_start(byte) || byte.is_ascii_digit())
-        && !KEYWORDS.contains(&text)
+    bytes.next().is_some_and(is_start) && bytes.all(|byte| is_start(byte) || byte.is_ascii_digit())
 }
 
 /// Whether a text is the name of a collection: a namespace and a name, which are Python identifiers.

@@ -11,7 +11,7 @@ use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Value, lenient_yaml};
 
-use super::name::is_identifier;
+use super::name::is_content_name;
 
 /// The keys of plays and blocks that have tasks.
 const LISTS_OF_TASKS: [&str; 7] = [
@@ -294,7 +294,7 @@ fn lookups(text: &str) -> Vec<&str> {
 
 /// Whether a text is a name with its collection.
 fn is_qualified(text: &str) -> bool {
-    text.split('.').count() >= 3 && text.split('.').all(is_identifier)
+    text.split('.').count() >= 3 && text.split('.').all(is_content_name)
 }
 
 #[cfg(test)]

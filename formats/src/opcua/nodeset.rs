@@ -128,7 +128,9 @@ impl<'file> NodeType<'file> {
     /// Adds a supertype or an interface.
     pub(super) fn extend(&mut self, id: NodeId<'file>, is_interface: bool, span: Span) {
         // Nearly all types extend one.
-        self.extends.reserve_exact(1);
+        if self.extends.is_empty() {
+            self.extends.reserve_exact(1);
+        }
         self.extends.push(TypeReference {
             id,
             kind: if is_interface {

@@ -92,6 +92,8 @@ mod set;
 mod single_package;
 mod strict_uses;
 mod threads;
+#[cfg(feature = "index")]
+mod vendored_archives;
 
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};
@@ -126,7 +128,7 @@ pub use model_versions::{ModelVersions, versions_in_conflict, versions_without_c
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
-pub use package_folder::{ExcludedFile, ExclusionReason, FolderFile, PackageFolder, VENDORED_FILE};
+pub use package_folder::{ExcludedFile, ExclusionReason, FolderFile, PackageFolder};
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};
@@ -134,3 +136,5 @@ pub use registry_title::titled_at;
 pub use set::{NewerElsewhere, RegistrySet};
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;
+#[cfg(feature = "index")]
+pub use vendored_archives::{VENDORED_FILE, VendoredArchives};

@@ -13,16 +13,14 @@ use pkgres_manifest::{
     ReadOptions, Release, Version, sha256,
 };
 
+use crate::vendored_archives::VendoredArchives;
+
 /// Files at the top of a package folder that belong to the project, not to the package.
 const OF_PROJECT: [&str; 3] = [LOCK_FILE, "pkgres.toml", IGNORE_FILE];
 
 /// The file at the top of a package folder that says which files are not part of the package, in the syntax of
 /// `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".pkgresignore";
-
-/// The file in a folder of vendored archives that lists them. A folder that has it belongs to the project, not to the
-/// package that it is in.
-pub const VENDORED_FILE: &str = ".pkgres-vendored";
 
 /// The beginning of the names that pkgres reserves in packages, in lower case.
 const RESERVED: &str = ".pkgres-";
@@ -182,14 +180,23 @@ impl IgnoreRules {
     }
 }
 
-/// Why an entry of a package folder is not part of the package, if pkgres wrote it.
-fn written_by_pkgres(path: &Path, name: &str, is_folder: bool) -> Option<ExclusionReason> {
+/// Why an entry of a package folder is not part of the package, if pkgres wrote it. `vendored` is of the folder that the
+/// entry is in.
+fn written_by_pkgres(
+    path: &Path,
+    name: &str,
+    is_folder: bool,
+    vendored: &VendoredArchives,
+) -> Result<Option<ExclusionReason>, FileError> {
     if name.to_ascii_lowercase().starts_with(RESERVED) {
-        return Some(ExclusionReason::OfPkgres);
+        return Ok(Some(ExclusionReason::OfPkgres));
     }
-    let is_vendored = is_folder
-        && fs::symlink_metadata(path.join(VENDORED_FILE)).is_ok_and(|found| found.is_file());
-    is_vendored.then_some(ExclusionReason::Vendored)
+    let is_vendored = if is_folder {
+        VendoredArchives::fill(path)?
+    } else {
+        vendored.has(name)
+    };
+    Ok(is_vendored.then_some(ExclusionReason::Vendored))
 }
 
 /// The path of a file in a folder, which messages show: in the current folder, it is without `./`.
@@ -215,7 +222,7 @@ pub struct FolderFile {
 
 impl PackageFolder {
     /// Lists the files of a package folder, and what is [excluded](Self::excluded): what the file
-    /// `.pkgresignore` says, what version control and editors leave, folders of vendored archives, the lockfile and
+    /// `.pkgresignore` says, what version control and editors leave, vendored archives, the lockfile and
     /// the settings, and at the top archives that packing the folder [writes](Self::archive_name).
     ///
     /// # Errors
@@ -234,6 +241,7 @@ impl PackageFolder {
                 path: folder.clone(),
                 source,
             };
+            let vendored = VendoredArchives::of(&folder)?;
             for entry in fs::read_dir(&folder).map_err(read)? {
                 let entry = entry.map_err(read)?;
                 let rejected = |reason: String| FileError::Rejected {
@@ -246,7 +254,7 @@ impl PackageFolder {
                 };
                 let mut relative = format!("{prefix}{name}");
                 let is_folder = entry.file_type().map_err(read)?.is_dir();
-                let reason = written_by_pkgres(&entry.path(), name, is_folder)
+                let reason = written_by_pkgres(&entry.path(), name, is_folder, &vendored)?
                     .or_else(|| rules.leave_out(&relative, is_folder));
                 if let Some(reason) = reason {
                     if is_folder {

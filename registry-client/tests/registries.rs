@@ -112,12 +112,17 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         "Resources/notes~",
         "Resources/pkgres.lock",
         "Resources/large.iso",
-        "third-party/.pkgres-vendored",
         "third-party/acme.Db-1.0.0.zip",
+        "acme.Vendored-1.0.0.zip",
+        "Resources/acme.Vendored-1.0.0.zip",
         "Resources/.pkgres-pkgres.lock.1-1.tmp",
     ] {
         write(path, "x");
     }
+    // Only the archives that are listed were written by a command, whatever else is in their folder.
+    write("third-party/.pkgres-vendored", "acme.Db-1.0.0.zip\n");
+    write(".pkgres-vendored", "acme.Vendored-1.0.0.zip\n");
+    write("Resources/.pkgres-vendored", "acme.Vendored-1.0.0.zip\n");
     let shown = || {
         let package = PackageFolder::open(folder.path(), &ReadOptions::default());
         let package = package.expect("a package");
@@ -146,9 +151,13 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         excluded,
         [
             ".git/ Leftover",
+            ".pkgres-vendored OfPkgres",
             "Resources/.DS_Store Leftover",
             "Resources/.pkgres-pkgres.lock.1-1.tmp OfPkgres",
+            "Resources/.pkgres-vendored OfPkgres",
+            "Resources/acme.Vendored-1.0.0.zip Vendored",
             "Resources/notes~ Leftover",
+            "acme.Vendored-1.0.0.zip Vendored",
             "acme.Web-1.0.0.zip Archive",
             "pkgres.lock OfProject",
             "third-party/ Vendored",

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use pkgres_files::{
-    FileError, FileSystem as _, FolderWriter, Follow, RealFileSystem, lock_folder, read_file,
-    write_file,
+    FileError, FileSystem as _, FolderWriter, RealFileSystem, lock_folder, write_file,
 };
 use pkgres_formats::{Format, FormatFile};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -13,7 +12,9 @@ use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, IndexRecord, Lockfile, PackageName, ReadOptions, Release,
     Version,
 };
-use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE};
+use pkgres_registry_client::{
+    Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE, VendoredArchives,
+};
 use serde_json::json;
 
 use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
@@ -243,9 +244,6 @@ fn files_in_load_order<'lock>(
     order.into_iter().map(|file| files[file].clone()).collect()
 }
 
-/// The largest record of written archives that is read, in bytes.
-const MAX_WRITTEN_BYTES: u64 = 16 << 20;
-
 /// The record of the archives that runs wrote into a folder, or were about to write.
 ///
 /// They are in it before they are written, so that a later run removes what one that failed left behind.
@@ -256,15 +254,7 @@ struct Record<'folder> {
 
 impl<'folder> Record<'folder> {
     fn read(folder: &'folder Path) -> Result<Self> {
-        let path = folder.join(VENDORED_FILE);
-        let names = match read_file(&path, MAX_WRITTEN_BYTES, Follow::Nothing) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes)
-                .lines()
-                .map(str::to_owned)
-                .collect(),
-            Err(error) if error.is_not_found() => BTreeSet::new(),
-            Err(error) => return Err(error.into()),
-        };
+        let VendoredArchives(names) = VendoredArchives::of(folder)?;
         Ok(Self { folder, names })
     }
 

@@ -119,7 +119,10 @@ pub(super) fn fetch_locked(
             (ReleaseSource::Host, None) => hosted += 1,
             (source, _) => {
                 without_digest.push(Release::new(name.clone(), version.clone()));
-                if let ReleaseSource::Registry(_) = source {
+                // Members of the workspace and overrides have no digest, whatever a registry has under their names.
+                if let ReleaseSource::Registry(registry) = source
+                    && !is_reserved(registry.as_str())
+                {
                     undigested.push((name, version));
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, read_file};
+use pkgres_files::{Follow, open_file, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
@@ -281,15 +281,27 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
     Err(Diagnostic::error(Code::Usage, message).hint(hint))
 }
 
-/// The beginning of a file; `None` if it is none.
+/// The beginning of a file; `None` if it is not a plain file.
 fn head(path: &Path) -> Option<Vec<u8>> {
     use std::io::Read as _;
 
-    let file = fs::File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let file = open_file(path, u64::MAX, Follow::Links).ok()?;
     let mut head = Vec::with_capacity(HEAD_BYTES);
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
     Some(head)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Opening a pipe would wait for somebody to write into it.
+    #[test]
+    fn pipes_are_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo runs").success());
+        assert_eq!(head(&path), None);
+    }
 }

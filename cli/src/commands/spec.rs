@@ -168,6 +168,9 @@ impl Malformed {
     }
 }
 
+/// The fields that an answer adds to a line, one at a time.
+const ANSWERS: [&str; 3] = ["error", "matches", "normal_form"];
+
 /// Parses a line and adds its answer.
 fn answered(
     ecosystem: &dyn Ecosystem,
@@ -187,6 +190,8 @@ fn answered(
         let message = "an object with `spec` and `version` is expected";
         return Err(Malformed::at(start, message, Map::new()));
     };
+    // What the line has of an earlier answer is not part of this one.
+    row.retain(|key, _| !ANSWERS.contains(&key.as_str()));
     match answer(ecosystem, &row) {
         Ok((key, value)) => {
             row.insert(key.to_owned(), value);

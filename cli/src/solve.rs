@@ -202,7 +202,7 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
             let message =
                 format!("`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}");
             let hint = if from.is_empty() {
-                format!("omit `--{mode}`")
+                format!("run it without `--{mode}`")
             } else {
                 let variable = format!("PKGRES_{}=false", mode.to_uppercase());
                 format!("run it with {variable} in front of `pkgres`")

@@ -147,7 +147,7 @@ fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
     let key = setting.key;
     if setting.kind == Kind::Table {
         let shown = path.to_string_lossy();
-        let message = format!("`{key}` is a table, which `pkgres config set` does not write");
+        let message = format!("`{key}` is a table, and `config set` writes only single values");
         let example = match key {
             "workspace" => "[workspace]` and `members = [\"FOLDER\"]",
             _ => "[overrides]` and `\"PACKAGE\" = \"SPEC\"",

@@ -8,7 +8,7 @@ type Exceptions = &'static [(&'static str, &'static str)];
 /// Suggestions that are not run.
 const NOT_RUN: Exceptions = &[
     ("pkgres login ", "reads a token"),
-    ("pkgres serve ", "runs until it is ended"),
+    (" serve --data ", "runs until it is ended"),
 ];
 
 /// Commands of documents that print other hints in a sandbox.

@@ -82,7 +82,7 @@ fn shown(links: &Links, full: &PackageName, collection: &CollectionView) -> Valu
 ///
 /// Like the list of versions, it is stable between pages.
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let page = Page::of(request)?;
+    let page = RequestedPage::of(request)?;
     let marker = request.query.get("marker").map(PackageName::parse);
     let marker = marker
         .transpose()
@@ -127,7 +127,7 @@ fn is_plain(byte: u8) -> bool {
 /// Lists the versions of a collection. Yanked ones are left out: clients would choose them.
 pub(super) fn versions(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = name(request)?;
-    let page = Page::of(request)?;
+    let page = RequestedPage::of(request)?;
     let marker = request.query.get("marker").map(Version::parse).transpose();
     let marker =
         marker.map_err(|error| Problem::new(ProblemCode::QueryInvalid, error.to_string()))?;
@@ -165,12 +165,12 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
 ///
 /// The link to the next page says behind which entry that begins, so that an entry that is removed or added in the
 /// meantime moves no other one out of it or into it again.
-struct Page {
+struct RequestedPage {
     limit: u64,
     offset: u64,
 }
 
-impl Page {
+impl RequestedPage {
     fn of(request: &Request) -> Result<Self, Problem> {
         Ok(Self {
             limit: request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?,

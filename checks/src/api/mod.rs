@@ -117,7 +117,7 @@ impl ApiComparison {
 /// use std::sync::Arc;
 ///
 /// use pkgres_checks::{ApiOf, BoundPackage, BoundPackages, Bump, compare_apis};
-/// use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, Version};
+/// use pkgres_manifest::{Package, PackageManifest, ReadOptions, Release};
 ///
 /// fn release(version: &str, class: &str) -> (BoundPackages, Release) {
 ///     let text = format!(
@@ -145,7 +145,7 @@ impl ApiComparison {
 /// );
 /// assert_eq!(comparison.differences[0].message, "`org.acme.Web` no longer has the method `stop`");
 /// assert_eq!(comparison.needed_bump(), Bump::Major);
-/// assert_eq!(Bump::between(&old_release.1, &new_release.1), Bump::Minor);
+/// assert_eq!(Bump::between(&old_release.version, &new_release.version), Bump::Minor);
 /// ```
 pub fn compare_apis(old: ApiOf<'_>, new: ApiOf<'_>) -> ApiComparison {
     let mut unknown_ancestors = BTreeSet::new();

@@ -33,7 +33,7 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 /// use std::sync::Arc;
 ///
 /// use pkgres_checks::{BoundPackage, BoundPackages, check_member_uses};
-/// use pkgres_manifest::{Package, PackageManifest, ReadOptions, Version};
+/// use pkgres_manifest::{Package, PackageManifest, ReadOptions};
 ///
 /// let text = b"FullName: org.acme.Web\nType: Application\nClasses: {org.acme.Web: Web.yaml}\n";
 /// let options = ReadOptions::with_core(None);
@@ -44,7 +44,7 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 /// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
 ///     .into_result()
 ///     .expect("the class is right");
-/// let release = (package.name().clone(), Version::new(1, 0, 0));
+/// let release = package.release();
 /// let bound = BoundPackage {
 ///     package: Some(Arc::new(package)),
 ///     requires: Vec::new(),

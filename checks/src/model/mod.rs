@@ -67,9 +67,9 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// use std::sync::Arc;
 ///
 /// use pkgres_checks::{BoundPackage, BoundPackages, check_model};
-/// use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions, Version};
+/// use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions};
 ///
-/// let text = b"FullName: org.acme.Web\nType: Application\nClasses: {org.acme.Web: Web.yaml}\n";
+/// let text = b"FullName: org.acme.Web\nType: Application\nVersion: 1.0.0\nClasses: {org.acme.Web: Web.yaml}\n";
 /// let options = ReadOptions::with_core(None);
 /// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
 ///     .into_result()
@@ -78,7 +78,7 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
 ///     .into_result()
 ///     .expect("the class is right");
-/// let release = (package.name().clone(), Version::new(1, 0, 0));
+/// let release = package.release();
 /// let packages = BoundPackages {
 ///     root_class: None,
 ///     releases: BTreeMap::from([(

@@ -16,10 +16,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "index")]
 use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
-use pkgres_manifest::{Archive, PackagePath, Release, sha256};
+use pkgres_manifest::{Archive, PackagePath, sha256};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions,
-    RegistryName, Version,
+    RegistryName, Release, Version,
 };
 use pkgres_resolver::CompiledIndex;
 use pkgres_resolver::ProvideError;

@@ -25,6 +25,7 @@ use listed_files::{ListedFiles, listed_files};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+#[cfg(feature = "packages")]
 use crate::archive::Archive;
 use crate::class_file::ClassDefinition;
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
@@ -34,7 +35,6 @@ use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
-#[cfg(feature = "packages")]
 use crate::release::Release;
 use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]

@@ -1,6 +1,6 @@
 //! Checks the classes of a package without knowing other packages.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 
 use crate::suggestions::{Effort, Suggestions};
-use crate::written_contracts;
+use crate::{ambiguous_properties, written_contracts};
 
 /// The most classes of a cycle that are named.
 const NAMED_IN_A_CYCLE: usize = 8;
@@ -61,9 +61,9 @@ pub(crate) fn check(
     for class in classes.values() {
         check_usage(classes, class, findings);
         check_descriptions(classes, class, findings);
-        check_ambiguous_properties(classes, class, findings);
         check_class(class, findings);
     }
+    ambiguous_properties::check(classes, findings);
     check_cycles(classes, findings);
 }
 
@@ -163,61 +163,6 @@ fn check_usage(
             );
             findings.push(Diagnostic::error(Code::Extends, message).at(parent.location.clone()));
         }
-    }
-}
-
-/// Reports the properties that a class inherits from several classes of the package of which none inherits another: the
-/// deployment engine loads no object of the class.
-fn check_ambiguous_properties(
-    classes: &BTreeMap<ClassName, ClassDefinition>,
-    class: &ClassDefinition,
-    findings: &mut Vec<Diagnostic>,
-) {
-    if class.extends.len() < 2 {
-        return;
-    }
-    let ancestors = |class: &ClassDefinition| -> Vec<&ClassDefinition> {
-        let mut found: Vec<&ClassDefinition> = Vec::new();
-        let mut seen = HashSet::from([class.name.value.clone()]);
-        let mut rest: VecDeque<&ClassName> = class.extends.iter().map(|it| &it.value).collect();
-        while let Some(name) = rest.pop_front() {
-            let Some(parent) = classes.get(name) else {
-                continue;
-            };
-            if seen.insert(parent.name.value.clone()) {
-                rest.extend(parent.extends.iter().map(|it| &it.value));
-                found.push(parent);
-            }
-        }
-        found
-    };
-    let mut reported = HashSet::new();
-    let inherited = ancestors(class);
-    let properties = inherited.iter().flat_map(|parent| &parent.properties);
-    for name in properties.map(|property| property.name.value.as_str()) {
-        if class.property(name).is_some() || !reported.insert(name) {
-            continue;
-        }
-        let declaring = inherited.iter().filter(|it| it.property(name).is_some());
-        let declaring: Vec<&ClassDefinition> = declaring.copied().collect();
-        let overridden: HashSet<&ClassName> = (declaring.iter())
-            .flat_map(|it| ancestors(it))
-            .map(|it| &it.name.value)
-            .collect();
-        let nearest = declaring.iter().map(|it| &it.name.value);
-        let nearest: Vec<&ClassName> = nearest.filter(|it| !overridden.contains(it)).collect();
-        let [first, second, ..] = nearest.as_slice() else {
-            continue;
-        };
-        let name = Escaped::shortened(name);
-        let message = format!(
-            "`{}` inherits the property `{name}` from `{first}` and from `{second}`: the engine \
-             loads none of its objects",
-            class.name.value
-        );
-        let finding = Diagnostic::warning(Code::Extends, message);
-        let finding = finding.at(class.name.location.clone());
-        findings.push(finding.hint(format!("declare `{name}` in `{}`, too", class.name.value)));
     }
 }
 

@@ -27,6 +27,7 @@
 //! assert_eq!(findings[0].message, "no version of `org.acme.Db` can match `>=2, <1`");
 //! ```
 
+mod ambiguous_properties;
 mod api;
 mod bound_packages;
 mod classes;

@@ -324,5 +324,25 @@ pub(crate) fn shapes() -> Vec<Shape> {
             "  a.Cccccccccccccccc#: Folder/Cccccccccccccccc#.yaml\n",
         ),
         of_package("classes with bad paths", "Name: a.C\n", "  a.C#: C#\n"),
+        shape(
+            "package: a deep hierarchy with two parents everywhere",
+            package,
+            Box::new(|size| {
+                // A class has about so many bytes in both files.
+                let count = size / 100;
+                let mut manifest = "FullName: a.B\nType: Library\nClasses:\n".to_owned();
+                let mut classes = String::new();
+                for number in 0..count {
+                    let [parent, next] = [number + 1, number + 2];
+                    manifest.push_str(&format!("  a.C{number}: C.yaml\n"));
+                    classes.push_str(&format!("---\nName: a.C{number}\n"));
+                    if next < count {
+                        classes.push_str(&format!("Extends: [a.C{parent}, a.C{next}]\n"));
+                    }
+                    classes.push_str(&format!("Properties: {{p{number}: {{Contract: $}}}}\n"));
+                }
+                format!("{manifest}===\n{classes}").into_bytes()
+            }),
+        ),
     ]
 }

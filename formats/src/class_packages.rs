@@ -6,7 +6,7 @@ use pkgres_manifest::{
     PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, sha256,
 };
 
-use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root, first_error};
+use crate::format::{DigestedRecord, Format, FormatFile, ReleaseExtent, Root, first_error};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -94,7 +94,7 @@ impl Format for ClassPackages {
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Vec<Release>> {
+    ) -> Parsed<Vec<DigestedRecord>> {
         let (read, digest) = if self.is_root(file) {
             let read = read_folder(file, tree, options);
             (read, digest_of_tree(tree, options))
@@ -109,7 +109,7 @@ impl Format for ClassPackages {
         match (read.into_result(), digest) {
             (Ok((package, findings)), Ok(digest)) => {
                 let record = package.index_record();
-                Parsed::new(Some(vec![Release { record, digest }]), findings)
+                Parsed::new(Some(vec![DigestedRecord { record, digest }]), findings)
             }
             (Err(errors), _) => Parsed::new(None, errors),
             (_, Err(error)) => Parsed::failed(error),

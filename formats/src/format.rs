@@ -110,7 +110,7 @@ pub trait Format: fmt::Debug + Send + Sync {
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Vec<Release>>;
+    ) -> Parsed<Vec<DigestedRecord>>;
 
     /// The names of the packages whose releases a file has, as they are written, although the releases cannot be read:
     /// no other registry must serve the names. By default, they are unknown.
@@ -289,9 +289,9 @@ pub struct Root {
     pub extent: Option<ReleaseExtent>,
 }
 
-/// A release that was read.
+/// The record of a release that was read, and the digest of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
+pub struct DigestedRecord {
     /// Name, version, requirements and classes.
     pub record: IndexRecord,
     /// The digest by which it is locked: the digest of the file, or of the list of all files of a folder.

@@ -43,7 +43,7 @@ mod rules;
 
 pub use class_packages::ClassPackages;
 pub use format::{
-    Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, unread_parts,
+    DigestedRecord, Distribution, Format, FormatFile, ProjectUse, ReleaseExtent, Root, unread_parts,
 };
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};

@@ -1,8 +1,8 @@
 //! What a format gets without writing it: the check of a root from its record.
 
 use pkgres_formats::{
-    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
-    ansible,
+    DigestedRecord, FileTree, Format, FormatFile, Prereleases, ReleaseExtent, ReleaseLookup, Root,
+    Rules, ansible,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use pkgres_manifest::{
@@ -79,7 +79,7 @@ impl Format for Recipes {
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Vec<Release>> {
+    ) -> Parsed<Vec<DigestedRecord>> {
         let FormatFile { path, bytes } = *file;
         let Some(bytes) = bytes.strip_prefix(b"cooked: ") else {
             return Parsed::failed(Diagnostic::error(Code::BrokenPackage, "not cooked"));
@@ -88,7 +88,7 @@ impl Format for Recipes {
             .read_root(&FormatFile { path, bytes }, tree, options)
             .into_result()
             .expect("what is cooked can be read");
-        let release = Release {
+        let release = DigestedRecord {
             record: root.record,
             digest: ArtifactDigest::of_archive(file.bytes),
         };

@@ -25,7 +25,9 @@ use super::removed_plugins::ForeignRoutes;
 use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::shown_metadata::CollectionAbout;
-use crate::format::{Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
+use crate::format::{
+    DigestedRecord, Distribution, Format, FormatFile, ProjectUse, ReleaseExtent, Root,
+};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{ReferenceCheck, References as _};
 use crate::rules::{Prereleases, Rules};
@@ -162,7 +164,7 @@ impl Format for Collections {
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Vec<Release>> {
+    ) -> Parsed<Vec<DigestedRecord>> {
         if file.name().ends_with(ARTIFACT_SUFFIX) {
             return read_artifact(file, options);
         }
@@ -173,7 +175,7 @@ impl Format for Collections {
         match digest_of_folder(file, tree, options) {
             Ok((digest, more)) => {
                 findings.extend(more);
-                Parsed::new(Some(vec![Release { record, digest }]), findings)
+                Parsed::new(Some(vec![DigestedRecord { record, digest }]), findings)
             }
             Err(error) => Parsed::failed(error),
         }
@@ -494,7 +496,7 @@ fn with_files(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectionRelease {
     /// The record, with digest and size, and the digest.
-    pub release: Release,
+    pub release: DigestedRecord,
     /// The metadata for people.
     pub about: CollectionAbout,
     /// The name and the content of the readme.
@@ -524,7 +526,7 @@ pub fn read_collection(
             record.size = size;
             let owned = |(name, content): (&str, &[u8])| (name.to_owned(), content.to_vec());
             let read = CollectionRelease {
-                release: Release { record, digest },
+                release: DigestedRecord { record, digest },
                 readme: artifact.readme().map(owned),
                 licence: artifact.licence().map(owned),
                 about: artifact.manifest.about,
@@ -535,7 +537,7 @@ pub fn read_collection(
     }
 }
 
-fn read_artifact(file: &FormatFile<'_>, options: &ReadOptions) -> Parsed<Vec<Release>> {
+fn read_artifact(file: &FormatFile<'_>, options: &ReadOptions) -> Parsed<Vec<DigestedRecord>> {
     match read_collection(file.path, file.bytes, options).into_result() {
         Ok((read, findings)) => Parsed::new(Some(vec![read.release]), findings),
         Err(findings) => Parsed::new(None, findings),

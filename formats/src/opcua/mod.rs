@@ -33,7 +33,7 @@ use pkgres_manifest::{
 };
 
 use self::encoding::in_utf8;
-use crate::format::{Distribution, Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::format::{DigestedRecord, Distribution, Format, FormatFile, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -273,7 +273,7 @@ impl Format for NodeSets {
         file: &FormatFile<'_>,
         _: &dyn FileTree,
         _: &ReadOptions,
-    ) -> Parsed<Vec<Release>> {
+    ) -> Parsed<Vec<DigestedRecord>> {
         let text = in_utf8(file.bytes);
         match read_records(&with_text(file, &text), false) {
             Ok((node_set, mut records, findings)) => {
@@ -283,7 +283,9 @@ impl Format for NodeSets {
                 }
                 require_siblings(&node_set, &mut records);
                 let digest = ArtifactDigest::of_archive(file.bytes);
-                let releases = records.into_iter().map(|record| Release { record, digest });
+                let releases = records
+                    .into_iter()
+                    .map(|record| DigestedRecord { record, digest });
                 Parsed::new(Some(releases.collect()), findings)
             }
             // What begins with a long comment was not recognized by its root element, and may be anything.

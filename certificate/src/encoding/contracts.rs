@@ -158,7 +158,7 @@ struct Declaration<'all> {
     is_own: bool,
 }
 
-/// What a declaration finds if another one is the nearest.
+/// The result of checking a value against a declaration, given which declaration is the nearest.
 struct Finding<'all> {
     nearest: Declaration<'all>,
     found: ContractCheck<'all>,

@@ -136,8 +136,11 @@ mod tests {
 
     use super::*;
 
-    /// The messages about classes, each of which is written as its name, parents and properties.
-    fn messages(classes: &[(&str, &str, &str)]) -> Vec<String> {
+    /// The name, the parents and the properties of a class.
+    type Written = (&'static str, &'static str, &'static str);
+
+    /// The messages about classes.
+    fn messages(classes: &[Written]) -> Vec<String> {
         let mut manifest = "FullName: a\nType: Library\nClasses:\n".to_owned();
         let mut file = String::new();
         for (name, parents, properties) in classes {
@@ -171,7 +174,7 @@ mod tests {
         let both = [
             "`a.X` inherits the property `v` from `a.P` and from `a.Q`: the engine loads none of its objects",
         ];
-        let cases: &[(&[(&str, &str, &str)], &[&str])] = &[
+        let cases: &[(&[Written], &[&str])] = &[
             (
                 &[("X", "a.P, a.Q", ""), ("P", "", "v w"), ("Q", "", "v u")],
                 &both,

@@ -192,7 +192,7 @@ fn written_by_pkgres(
         return Ok(Some(ExclusionReason::OfPkgres));
     }
     let is_vendored = if is_folder {
-        VendoredArchives::fill(path)?
+        VendoredArchives::are_all_of(path)?
     } else {
         vendored.has(name)
     };

@@ -39,8 +39,8 @@ impl VendoredArchives {
         self.0.contains(name)
     }
 
-    /// Whether a folder has a list, and nothing but the archives in it.
-    pub(crate) fn fill(folder: &Path) -> Result<bool, FileError> {
+    /// Whether a folder has a list, and no other file than the archives on it.
+    pub(crate) fn are_all_of(folder: &Path) -> Result<bool, FileError> {
         if fs::symlink_metadata(folder.join(VENDORED_FILE)).is_err() {
             return Ok(false);
         }

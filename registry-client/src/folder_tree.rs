@@ -8,7 +8,7 @@ use pkgres_files::{FileError, Follow, read_file};
 use pkgres_formats::{FileTree, PathKind, linked_paths};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-use crate::package_folder::{IgnoreRules, is_executable};
+use crate::ignore_rules::IgnoreRules;
 
 /// The most files and folders of a tree.
 const MAX_ENTRIES: usize = 100_000;
@@ -185,6 +185,18 @@ impl FileTree for FolderTree {
             Err(error) => Err(FileError::to_diagnostic(&error)),
         }
     }
+}
+
+#[cfg(unix)]
+pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_executable(_: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -71,6 +71,8 @@ mod folder_tree;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "index")]
+mod ignore_rules;
+#[cfg(feature = "index")]
 mod index_cache;
 #[cfg(feature = "index")]
 mod index_file;
@@ -114,6 +116,8 @@ pub use folder_tree::FolderTree;
 #[cfg(feature = "http")]
 pub use http::{Address, GalaxyRegistry, HttpOptions, HttpRegistry, NetworkActivity};
 #[cfg(feature = "index")]
+pub use ignore_rules::ExclusionReason;
+#[cfg(feature = "index")]
 pub use index_cache::IndexCache;
 #[cfg(feature = "index")]
 pub use index_file::{IndexFileRegistry, read_provided};
@@ -128,7 +132,7 @@ pub use model_versions::{ModelVersions, versions_in_conflict, versions_without_c
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
-pub use package_folder::{ExcludedFile, ExclusionReason, FolderFile, PackageFolder};
+pub use package_folder::{ExcludedFile, FolderFile, PackageFolder};
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};

@@ -127,19 +127,15 @@ pub fn outdated(
         &fresh.as_deref().map(releases).unwrap_or_default(),
     );
     for (package, replacement) in resolution.packages().iter().zip(replacements) {
-        let in_use = package.version.is_prerelease();
         let Some(candidates) = latest.get(&package.name) else {
             continue;
         };
         let latest = match request.options.prerelease {
             PrereleasePolicy::Allow => candidates.any.as_ref(),
-            _ if in_use => candidates.any.as_ref(),
+            _ if package.version.is_prerelease() => candidates.any.as_ref(),
             _ => candidates.stable.as_ref(),
         };
-        let allowed = replacement.cloned();
-        let older = allowed
-            .as_ref()
-            .filter(|allowed| **allowed < package.version);
+        let older = replacement.filter(|allowed| **allowed < package.version);
         if let (Preference::Newest, Some(older)) = (request.options.prefer, older) {
             report.downgrades.push(Downgrade {
                 package: package.name.clone(),
@@ -148,12 +144,10 @@ pub fn outdated(
             });
         }
         let is_newer = |other: &&Version| **other > package.version;
+        let newer = replacement.filter(is_newer);
         let wanted = match request.options.prefer {
-            Preference::Oldest => allowed.as_ref().filter(is_newer),
-            Preference::Newest => {
-                let allowed = allowed.as_ref().filter(is_newer);
-                latest.filter(is_newer).max(allowed)
-            }
+            Preference::Oldest => newer,
+            Preference::Newest => latest.filter(is_newer).max(newer),
         };
         let Some(latest) = wanted.cloned() else {
             continue;
@@ -165,9 +159,9 @@ pub fn outdated(
             conflict: None,
             because: Vec::new(),
             latest,
-            allowed,
+            allowed: replacement.cloned(),
         };
-        if outdated.allowed.as_ref() != Some(&outdated.latest) {
+        if replacement != Some(&outdated.latest) {
             outdated.held_back_by = requirers.blocking(&outdated);
             if outdated.held_back_by.is_empty()
                 && let Some(fresh) = &fresh

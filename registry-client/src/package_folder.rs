@@ -1,45 +1,23 @@
 //! Package folders.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use pkgres_files::{FileError, Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{
-    ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
+    ArtifactDigest, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
     ReadOptions, Release, Version, sha256,
 };
 
+use crate::folder_tree::is_executable;
+use crate::ignore_rules::{ExclusionReason, IgnoreRules, inside};
 use crate::vendored_archives::VendoredArchives;
-
-/// Files at the top of a package folder that belong to the project, not to the package.
-const OF_PROJECT: [&str; 3] = [LOCK_FILE, "pkgres.toml", IGNORE_FILE];
-
-/// The file at the top of a package folder that says which files are not part of the package, in the syntax of
-/// `.gitignore`.
-pub(crate) const IGNORE_FILE: &str = ".pkgresignore";
 
 /// The beginning of the names that pkgres reserves in packages, in lower case.
 const RESERVED: &str = ".pkgres-";
-
-/// The longest ignore file in bytes.
-const MAX_IGNORE_FILE_BYTES: u64 = 64 * 1024;
-
-/// What version control, file managers and editors leave in folders. An ignore file can take it in again.
-const LEFTOVERS: [&str; 9] = [
-    ".git",
-    ".hg",
-    ".svn",
-    ".bzr",
-    ".DS_Store",
-    "Thumbs.db",
-    "*~",
-    ".*.swp",
-    ".#*",
-];
 
 /// A package folder with the list of its files.
 #[derive(Debug, Clone)]
@@ -58,126 +36,6 @@ pub struct ExcludedFile {
     pub path: String,
     /// Why it is not part of the package.
     pub reason: ExclusionReason,
-}
-
-/// Why a file is not part of a package.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ExclusionReason {
-    /// It belongs to the project: the lockfile, the settings, the ignore file.
-    OfProject,
-    /// It is an archive that packing the folder made.
-    Archive,
-    /// The ignore file says so.
-    Ignored,
-    /// Version control, a file manager or an editor left it.
-    Leftover,
-    /// `pkgres vendor` wrote it.
-    Vendored,
-    /// pkgres needs it while it runs, and an interrupted run can leave it.
-    OfPkgres,
-}
-
-impl ExclusionReason {
-    /// The reason in words that continue "not packed: ".
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::OfProject => "project file",
-            Self::Archive => "an archive of this package",
-            Self::Ignored => "ignored by .pkgresignore",
-            Self::Leftover => "left by version control or an editor",
-            Self::Vendored => "written by `pkgres vendor`",
-            Self::OfPkgres => "a file of pkgres itself",
-        }
-    }
-}
-
-/// The rules of an ignore file, and those that hold without one.
-#[derive(Debug, Clone)]
-pub(crate) struct IgnoreRules {
-    of_file: Gitignore,
-    leftovers: Gitignore,
-    /// The ignore file, if there is one.
-    source: Option<Arc<SourceText>>,
-}
-
-impl IgnoreRules {
-    /// Reads the ignore file of a package folder.
-    fn read(folder: &Path) -> Result<Self, FileError> {
-        let file = inside(folder, IGNORE_FILE);
-        let rejected = |error: ignore::Error| FileError::Rejected {
-            path: file.clone(),
-            reason: error.to_string(),
-        };
-        let mut of_file = GitignoreBuilder::new(folder);
-        let mut source = None;
-        match read_file(&file, MAX_IGNORE_FILE_BYTES, Follow::Nothing) {
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                // Some editors begin files with a byte order mark. git skips it as well.
-                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-                for line in text.lines() {
-                    let line = without_alternatives(line);
-                    of_file.add_line(None, &line).map_err(rejected)?;
-                }
-                source = Some(SourceText::new(file.to_string_lossy(), text));
-            }
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error),
-        }
-        Ok(Self {
-            of_file: of_file.build().map_err(rejected)?,
-            source,
-            ..Self::without_file()
-        })
-    }
-
-    /// The rules that hold without an ignore file.
-    pub(crate) fn without_file() -> Self {
-        let mut leftovers = GitignoreBuilder::new("");
-        for pattern in LEFTOVERS {
-            let added = leftovers.add_line(None, pattern);
-            added.expect("the pattern is valid");
-        }
-        Self {
-            of_file: Gitignore::empty(),
-            leftovers: leftovers.build().expect("the patterns are valid"),
-            source: None,
-        }
-    }
-
-    /// The place of the rule of the ignore file that excludes a file or folder.
-    fn location_of(&self, relative: &str, is_folder: bool) -> Option<Location> {
-        let source = self.source.as_ref()?;
-        let matched = self.of_file.matched(relative, is_folder);
-        let pattern = matched.inner()?.original();
-        // The last of equal lines decides.
-        let lines = source.text().split_inclusive('\n').scan(0, |end, line| {
-            let start = *end;
-            *end += line.len();
-            Some((start, line))
-        });
-        let (start, _) = lines
-            .filter(|(_, line)| line.trim_end() == pattern.trim_end())
-            .last()?;
-        let end = start + pattern.len();
-        Some(Location::new(source, Span { start, end }))
-    }
-
-    /// Why a file or folder is not part of the package, if a rule says so.
-    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<ExclusionReason> {
-        if OF_PROJECT.contains(&relative) {
-            return Some(ExclusionReason::OfProject);
-        }
-        match self.of_file.matched(relative, is_folder) {
-            Match::Ignore(_) => Some(ExclusionReason::Ignored),
-            Match::Whitelist(_) => None,
-            Match::None => {
-                let is_leftover = self.leftovers.matched(relative, is_folder).is_ignore();
-                is_leftover.then_some(ExclusionReason::Leftover)
-            }
-        }
-    }
 }
 
 /// Why an entry of a package folder is not part of the package, if pkgres wrote it. `vendored` is of the folder that the
@@ -199,15 +57,6 @@ fn written_by_pkgres(
     Ok(is_vendored.then_some(ExclusionReason::Vendored))
 }
 
-/// The path of a file in a folder, which messages show: in the current folder, it is without `./`.
-fn inside(folder: &Path, file: &str) -> PathBuf {
-    if folder == Path::new(".") {
-        PathBuf::from(file)
-    } else {
-        folder.join(file)
-    }
-}
-
 /// A file of a package folder.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -220,6 +69,89 @@ pub struct FolderFile {
     pub executable: bool,
 }
 
+/// The files of a folder, while they are listed.
+struct Listing<'rules> {
+    rules: &'rules IgnoreRules,
+    limits: &'rules Limits,
+    files: Vec<FolderFile>,
+    /// The size of the files in bytes.
+    total: u64,
+    excluded: Vec<ExcludedFile>,
+    /// The folders that are still to be read, each with the beginning of the paths in it.
+    rest: Vec<(PathBuf, String)>,
+}
+
+impl Listing<'_> {
+    fn add_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), FileError> {
+        let vendored = VendoredArchives::of(folder)?;
+        let failed = |source| FileError::System {
+            action: "cannot read",
+            path: folder.to_owned(),
+            source,
+        };
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let metadata = entry.metadata().map_err(failed)?;
+            self.add(&entry.path(), &metadata, prefix, &vendored)?;
+        }
+        Ok(())
+    }
+
+    /// Adds an entry of a folder. `vendored` is of that folder.
+    fn add(
+        &mut self,
+        path: &Path,
+        metadata: &fs::Metadata,
+        prefix: &str,
+        vendored: &VendoredArchives,
+    ) -> Result<(), FileError> {
+        let rejected = |reason: String| FileError::Rejected {
+            path: path.to_owned(),
+            reason,
+        };
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+            return Err(rejected("the name is not UTF-8".to_owned()));
+        };
+        let mut relative = format!("{prefix}{name}");
+        let is_folder = metadata.is_dir();
+        let reason = written_by_pkgres(path, name, is_folder, vendored)?
+            .or_else(|| self.rules.leave_out(&relative, is_folder));
+        if let Some(reason) = reason {
+            if is_folder {
+                relative.push('/');
+            }
+            let path = relative;
+            self.excluded.push(ExcludedFile { path, reason });
+            return Ok(());
+        }
+        let package_path =
+            PackagePath::parse(&relative).map_err(|error| rejected(error.to_string()))?;
+        if is_folder {
+            self.rest.push((path.to_owned(), format!("{relative}/")));
+        } else if metadata.is_file() {
+            self.total = self.total.saturating_add(metadata.len());
+            self.files.push(FolderFile {
+                path: package_path,
+                size: metadata.len(),
+                executable: is_executable(metadata),
+            });
+        } else {
+            let reason = "a package has only plain files and folders";
+            return Err(rejected(reason.to_owned()));
+        }
+        let (entries, bytes) = (self.limits.archive_entries, self.limits.unpacked_bytes);
+        if self.files.len() as u64 > entries {
+            let reason = format!("more than the limit of {entries} files in a package");
+            return Err(rejected(reason));
+        }
+        if self.total > bytes {
+            let reason = format!("more than the limit of {bytes} bytes in a package");
+            return Err(rejected(reason));
+        }
+        Ok(())
+    }
+}
+
 impl PackageFolder {
     /// Lists the files of a package folder, and what is [excluded](Self::excluded): what the file
     /// `.pkgresignore` says, what version control and editors leave, vendored archives, the lockfile and
@@ -229,83 +161,34 @@ impl PackageFolder {
     ///
     /// The folder cannot be read, has a link or a name that an archive cannot hold, or exceeds a limit.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
-        let mut files = Vec::new();
-        let mut excluded = Vec::new();
-        let mut archives = Vec::new();
         let rules = IgnoreRules::read(path)?;
-        let mut total = 0_u64;
-        let mut rest: Vec<(PathBuf, String)> = vec![(path.to_owned(), String::new())];
-        while let Some((folder, prefix)) = rest.pop() {
-            let read = |source| FileError::System {
-                action: "cannot read",
-                path: folder.clone(),
-                source,
-            };
-            let vendored = VendoredArchives::of(&folder)?;
-            for entry in fs::read_dir(&folder).map_err(read)? {
-                let entry = entry.map_err(read)?;
-                let rejected = |reason: String| FileError::Rejected {
-                    path: entry.path(),
-                    reason,
-                };
-                let name = entry.file_name();
-                let Some(name) = name.to_str() else {
-                    return Err(rejected("the name is not UTF-8".to_owned()));
-                };
-                let mut relative = format!("{prefix}{name}");
-                let is_folder = entry.file_type().map_err(read)?.is_dir();
-                let reason = written_by_pkgres(&entry.path(), name, is_folder, &vendored)?
-                    .or_else(|| rules.leave_out(&relative, is_folder));
-                if let Some(reason) = reason {
-                    if is_folder {
-                        relative.push('/');
-                    }
-                    let path = relative;
-                    excluded.push(ExcludedFile { path, reason });
-                    continue;
-                }
-                let package_path =
-                    PackagePath::parse(&relative).map_err(|error| rejected(error.to_string()))?;
-                let metadata = entry.metadata().map_err(read)?;
-                if metadata.is_file() && prefix.is_empty() && has_archive_ending(name) {
-                    archives.push(name.to_owned());
-                }
-                if metadata.is_dir() {
-                    rest.push((entry.path(), format!("{relative}/")));
-                } else if metadata.is_file() {
-                    total = total.saturating_add(metadata.len());
-                    files.push(FolderFile {
-                        path: package_path,
-                        size: metadata.len(),
-                        executable: is_executable(&metadata),
-                    });
-                } else {
-                    return Err(rejected(
-                        "a package has only plain files and folders".to_owned(),
-                    ));
-                }
-                let limits = &options.limits;
-                if files.len() as u64 > limits.archive_entries {
-                    return Err(rejected(format!(
-                        "more than the limit of {} files in a package",
-                        limits.archive_entries
-                    )));
-                }
-                if total > limits.unpacked_bytes {
-                    return Err(rejected(format!(
-                        "more than the limit of {} bytes in a package",
-                        limits.unpacked_bytes
-                    )));
-                }
-            }
+        let mut listing = Listing {
+            rules: &rules,
+            limits: &options.limits,
+            files: Vec::new(),
+            total: 0,
+            excluded: Vec::new(),
+            rest: vec![(path.to_owned(), String::new())],
+        };
+        while let Some((folder, prefix)) = listing.rest.pop() {
+            listing.add_folder(&folder, &prefix)?;
         }
-        if !archives.is_empty()
+        let Listing {
+            mut files,
+            mut excluded,
+            ..
+        } = listing;
+        let may_be_archive = |file: &FolderFile| {
+            let path = file.path.as_str();
+            path.ends_with(ARCHIVE_ENDING) && !path.contains('/')
+        };
+        if files.iter().any(may_be_archive)
             && let Ok(manifest) = Self::read_manifest(path, options)
         {
-            archives.retain(|name| is_archive_name(name, &manifest.name.value));
-            files.retain(|file| !archives.iter().any(|name| name == file.path.as_str()));
-            excluded.extend(archives.into_iter().map(|path| ExcludedFile {
-                path,
+            let name = &manifest.name.value;
+            let archives = files.extract_if(.., |file| is_archive_name(file.path.as_str(), name));
+            excluded.extend(archives.map(|file| ExcludedFile {
+                path: file.path.as_str().to_owned(),
                 reason: ExclusionReason::Archive,
             }));
         }
@@ -454,49 +337,10 @@ impl PackageFolder {
 
 const ARCHIVE_ENDING: &str = ".zip";
 
-fn has_archive_ending(name: &str) -> bool {
-    name.ends_with(ARCHIVE_ENDING)
-}
-
 /// Whether a file is called like an archive of some version of a package.
 fn is_archive_name(file: &str, package: &PackageName) -> bool {
     file.strip_prefix(package.as_str())
         .and_then(|rest| rest.strip_prefix('-'))
         .and_then(|rest| rest.strip_suffix(ARCHIVE_ENDING))
         .is_some_and(|version| Version::parse(version).is_ok())
-}
-
-#[cfg(unix)]
-pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_executable(_: &fs::Metadata) -> bool {
-    false
-}
-
-/// A line of an ignore file in which braces are plain characters, as they are for git. The library takes `{a,b}` for
-/// alternatives.
-fn without_alternatives(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    let mut is_in_class = false;
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => {
-                plain.push(character);
-                plain.extend(characters.next());
-                continue;
-            }
-            '[' => is_in_class = true,
-            ']' => is_in_class = false,
-            '{' | '}' if !is_in_class => plain.push('\\'),
-            _ => {}
-        }
-        plain.push(character);
-    }
-    plain
 }

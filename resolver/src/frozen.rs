@@ -55,39 +55,20 @@ pub fn frozen(
     let Some(requirements) = lock.roots.get(root) else {
         return Err(FrozenError::NoRoot(root.clone()));
     };
-    let is_file = current.is_none();
-    let current = current.unwrap_or(const { &Version::ZERO });
-    let reached = (lock.roots.len() > 1).then(|| Reached::from(lock, root));
-    let requirement = |package: &PackageName, spec: Spec| Requirement {
-        package: package.clone(),
-        spec,
-        location: None,
-    };
-    let root_of = |name: &PackageName, version: &Version, requirements: &LockedRequirements| {
-        let mut record = IndexRecord::new(name.clone(), version.clone());
-        record.requirements = requirements
-            .iter()
-            .map(|(package, bound)| {
-                let is_outdated = package == root && !bound.spec.matches(current);
-                let spec = if is_outdated {
-                    every_version()
-                } else {
-                    bound.spec.clone()
-                };
-                requirement(package, spec)
-            })
-            .collect();
-        if is_file && name == root {
-            Root::File(Box::new(record))
-        } else {
-            Root::Package(Box::new(record))
-        }
-    };
-    let mut roots = vec![root_of(root, current, requirements)];
+    let version = current.unwrap_or(const { &Version::ZERO });
+    let record = Box::new(root_record(root, version, requirements, (root, version)));
+    let mut roots = vec![if current.is_some() {
+        Root::Package(record)
+    } else {
+        Root::File(record)
+    }];
     let mut locked = Locked::from_lockfile(lock);
-    if let Some(reached) = &reached {
-        for (name, version) in &reached.roots {
-            roots.push(root_of(name, version, &lock.roots[*name]));
+    let has_other_roots = lock.roots.len() > 1;
+    if has_other_roots {
+        let reached = Reached::from(lock, root);
+        for (name, bound) in &reached.roots {
+            let record = root_record(name, bound, &lock.roots[*name], (root, version));
+            roots.push(Root::Package(Box::new(record)));
         }
         (locked.roots).retain(|name, _| name == root || reached.roots.contains_key(name));
         (locked.packages)
@@ -105,8 +86,47 @@ pub fn frozen(
         },
         update: None,
     });
-    // Compiled into one index for each source: one for each package would take far longer.
-    let mut releases: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
+    for (source, records) in records_by_source(lock, root) {
+        let index = Arc::new(CompiledIndex::compile(&records));
+        let attached = resolver.attach(source, index);
+        attached.expect("the request has no cut-off date");
+    }
+    match resolver.step() {
+        Step::Solved(resolution) if agrees(&resolution, lock, has_other_roots) => Ok(*resolution),
+        _ => Err(FrozenError::Inconsistent),
+    }
+}
+
+/// The record of a root, from its locked requirements. The root that was asked for has its current version, which a
+/// requirement on it may not allow.
+fn root_record(
+    name: &PackageName,
+    version: &Version,
+    requirements: &LockedRequirements,
+    (root, current): (&PackageName, &Version),
+) -> IndexRecord {
+    let mut record = IndexRecord::new(name.clone(), version.clone());
+    record.requirements = requirements
+        .iter()
+        .map(|(package, bound)| {
+            let is_outdated = package == root && !bound.spec.matches(current);
+            let spec = if is_outdated {
+                every_version()
+            } else {
+                bound.spec.clone()
+            };
+            requirement(package, spec)
+        })
+        .collect();
+    record
+}
+
+/// The records of the locked releases, by their source: compiling one index for each package would take far longer.
+fn records_by_source(
+    lock: &Lockfile,
+    root: &PackageName,
+) -> BTreeMap<ReleaseSource, Vec<IndexRecord>> {
+    let mut records: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
     for (Release { name, version }, package) in &lock.packages {
         let mut record = IndexRecord::new(name.clone(), version.clone());
         record.digest = package.digest;
@@ -123,34 +143,33 @@ pub fn frozen(
                 requirement(package, spec)
             })
             .collect();
-        releases
+        records
             .entry(package.source.clone())
             .or_default()
             .push(record);
     }
-    for (source, records) in releases {
-        let index = Arc::new(CompiledIndex::compile(&records));
-        let attached = resolver.attach(source, index);
-        attached.expect("the request has no cut-off date");
-    }
-    let Step::Solved(resolution) = resolver.step() else {
-        return Err(FrozenError::Inconsistent);
-    };
-    let found = resolution.packages().iter();
-    let found: BTreeSet<(&PackageName, &Version)> = found
+    records
+}
+
+/// Whether a resolution has only locked releases and, unless there are roots that it need not reach, all of them.
+fn agrees(resolution: &Resolution, lock: &Lockfile, has_other_roots: bool) -> bool {
+    let chosen = resolution.packages().iter();
+    let chosen: BTreeSet<(&PackageName, &Version)> = chosen
         .map(|package| (&package.name, &package.version))
         .collect();
-    let held = lock
+    let locked: BTreeSet<(&PackageName, &Version)> = lock
         .packages
         .keys()
-        .map(|Release { name, version }| (name, version));
-    // One of several roots need not reach everything.
-    let is_whole = reached.is_some() || held.clone().all(|release| found.contains(&release));
-    let held: BTreeSet<(&PackageName, &Version)> = held.collect();
-    if is_whole && found.is_subset(&held) {
-        Ok(*resolution)
-    } else {
-        Err(FrozenError::Inconsistent)
+        .map(|Release { name, version }| (name, version))
+        .collect();
+    chosen.is_subset(&locked) && (has_other_roots || chosen.len() == locked.len())
+}
+
+fn requirement(package: &PackageName, spec: Spec) -> Requirement {
+    Requirement {
+        package: package.clone(),
+        spec,
+        location: None,
     }
 }
 

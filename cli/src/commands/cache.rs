@@ -1,6 +1,6 @@
 //! `pkgres cache`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::Limits;
@@ -25,95 +25,106 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
         .registries
         .cache_folder()
         .ok_or_else(|| Failure::usage("there is no cache folder: set PKGRES_CACHE or HOME"))?;
-    let artifacts = ArtifactCache::new(folder);
     match &args.command {
-        CacheCommand::Dir => {
-            let shown = folder.to_string_lossy();
-            if output.is_json() {
-                output.json(&json!({"schema_version": 1, "folder": shown}));
-            } else {
-                output.data(&format!("{shown}\n"));
-            }
-        }
-        CacheCommand::List => {
-            let registries = cached_registries(folder);
-            let (artifacts, artifact_bytes) = artifacts.count();
-            if output.is_json() {
-                let registries: Vec<_> = registries
-                    .iter()
-                    .map(|registry| {
-                        json!({
-                            "address": registry.address,
-                            "documents": registry.documents,
-                            "bytes": registry.bytes,
-                        })
-                    })
-                    .collect();
-                output.json(&json!({
-                    "schema_version": 1,
-                    "registries": registries,
-                    "artifacts": artifacts,
-                    "artifact_bytes": artifact_bytes,
-                }));
-                return Ok(Exit::Done);
-            }
-            for registry in &registries {
-                let documents = counted(registry.documents, "package");
-                let address = Escaped::new(&registry.address);
-                let bytes = registry.bytes;
-                output.data(&format!("{address}  {documents}, {bytes} bytes\n"));
-            }
-            let count = counted(artifacts, "artifact");
-            output.data(&format!("{count}, {artifact_bytes} bytes\n"));
-        }
-        CacheCommand::Clean => {
-            let paths = PARTS.map(|part| folder.join(part));
-            let exists = |path: &&PathBuf| RealFileSystem.kind(path).ok().flatten().is_some();
-            let found: Vec<_> = paths.iter().filter(exists).collect();
-            for path in &found {
-                artifacts.remove(path)?;
-            }
-            let shown = folder.to_string_lossy();
-            if output.is_json() {
-                output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
-            }
-            output.note(&if found.is_empty() {
-                format!("There is nothing to remove in {shown}")
-            } else {
-                format!("Removed the content of {shown}")
-            });
-        }
-        CacheCommand::Verify => {
-            let report = artifacts.verify(Limits::default().archive_bytes);
-            for path in &report.damaged {
-                artifacts.remove(path)?;
-            }
-            let checked = report.artifacts;
-            output.note(&format!("Checked {}", counted(checked, "artifact")));
-            if !report.damaged.is_empty() {
-                let findings = report.damaged.iter().map(|path| {
-                    let path = path.to_string_lossy();
-                    let message = format!("{}: damaged; removed", Escaped::new(&path));
-                    Diagnostic::error(Code::Digest, message).hint(
-                        "`pkgres fetch MANIFEST` fetches the locked releases of a project again",
-                    )
-                });
-                return Err(Failure {
-                    findings: findings.collect(),
-                    exit: Exit::Integrity,
-                });
-            }
-            if output.is_json() {
-                output.json(&json!({
-                    "schema_version": 1,
-                    "status": "verified",
-                    "artifacts": checked,
-                }));
-            }
-        }
+        CacheCommand::Dir => show_folder(folder, output),
+        CacheCommand::List => list(folder, output),
+        CacheCommand::Clean => clean(folder, output)?,
+        CacheCommand::Verify => verify(folder, output)?,
         CacheCommand::Forget(args) => forget(&args.registry, context, output)?,
     }
     Ok(Exit::Done)
+}
+
+fn show_folder(folder: &Path, output: &mut Output) {
+    let shown = folder.to_string_lossy();
+    if output.is_json() {
+        output.json(&json!({"schema_version": 1, "folder": shown}));
+    } else {
+        output.data(&format!("{shown}\n"));
+    }
+}
+
+fn list(folder: &Path, output: &mut Output) {
+    let registries = cached_registries(folder);
+    let (artifacts, artifact_bytes) = ArtifactCache::new(folder).count();
+    if output.is_json() {
+        let registries: Vec<_> = registries
+            .iter()
+            .map(|registry| {
+                json!({
+                    "address": registry.address,
+                    "documents": registry.documents,
+                    "bytes": registry.bytes,
+                })
+            })
+            .collect();
+        output.json(&json!({
+            "schema_version": 1,
+            "registries": registries,
+            "artifacts": artifacts,
+            "artifact_bytes": artifact_bytes,
+        }));
+        return;
+    }
+    for registry in &registries {
+        let documents = counted(registry.documents, "package");
+        let address = Escaped::new(&registry.address);
+        let bytes = registry.bytes;
+        output.data(&format!("{address}  {documents}, {bytes} bytes\n"));
+    }
+    let count = counted(artifacts, "artifact");
+    output.data(&format!("{count}, {artifact_bytes} bytes\n"));
+}
+
+fn clean(folder: &Path, output: &mut Output) -> Result<()> {
+    let artifacts = ArtifactCache::new(folder);
+    let paths = PARTS.map(|part| folder.join(part));
+    let exists = |path: &&PathBuf| RealFileSystem.kind(path).ok().flatten().is_some();
+    let found: Vec<_> = paths.iter().filter(exists).collect();
+    for path in &found {
+        artifacts.remove(path)?;
+    }
+    let shown = folder.to_string_lossy();
+    if output.is_json() {
+        output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
+    }
+    output.note(&if found.is_empty() {
+        format!("There is nothing to remove in {shown}")
+    } else {
+        format!("Removed the content of {shown}")
+    });
+    Ok(())
+}
+
+/// Compares each artifact with its digest, and removes the damaged ones.
+fn verify(folder: &Path, output: &mut Output) -> Result<()> {
+    let artifacts = ArtifactCache::new(folder);
+    let report = artifacts.verify(Limits::default().archive_bytes);
+    for path in &report.damaged {
+        artifacts.remove(path)?;
+    }
+    let checked = report.artifacts;
+    output.note(&format!("Checked {}", counted(checked, "artifact")));
+    if !report.damaged.is_empty() {
+        let findings = report.damaged.iter().map(|path| {
+            let path = path.to_string_lossy();
+            let message = format!("{}: damaged; removed", Escaped::new(&path));
+            Diagnostic::error(Code::Digest, message)
+                .hint("`pkgres fetch MANIFEST` fetches the locked releases of a project again")
+        });
+        return Err(Failure {
+            findings: findings.collect(),
+            exit: Exit::Integrity,
+        });
+    }
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "verified",
+            "artifacts": checked,
+        }));
+    }
+    Ok(())
 }
 
 fn forget(registry: &str, context: &Context, output: &mut Output) -> Result<()> {

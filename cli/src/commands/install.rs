@@ -251,8 +251,46 @@ fn verify_installed(
     }
     let shown = folder.to_string_lossy();
     let shown = Escaped::new(&shown).to_string();
+    let mut findings = differences(&found, &shown);
+    if let Some(last) = findings.pop() {
+        let command = format!("install {}", quoted(folder));
+        let command = context.invocation.command(&command);
+        findings.push(last.hint(format!("`{command}` installs what is locked")));
+        return Err(Failure {
+            findings,
+            exit: Exit::Integrity,
+        });
+    }
+    let names: BTreeSet<PackageName> = found
+        .keys()
+        .map(|Release { name, .. }| name.clone())
+        .collect();
+    let others = installation.others(&names);
+    for other in &others {
+        output.note(&format!("not locked: {other}"));
+    }
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "verified",
+            "packages": found.len() - without_digest.len(),
+            "without_digest": without_digest.len(),
+            "not_locked": others,
+        }));
+    }
+    let count = counted(found.len() - without_digest.len(), "collection");
+    let rest = match without_digest.len() {
+        0 => String::new(),
+        without => format!("; {} without a digest", counted(without, "collection")),
+    };
+    output.note(&format!("Verified {count} in {shown}{rest}"));
+    Ok(Exit::Done)
+}
+
+/// The errors for releases that are not installed as they were released. `shown` is the folder.
+fn differences(installed: &InstalledReleases, shown: &str) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (Release { name, version }, state) in &found {
+    for (Release { name, version }, state) in installed {
         let error = |message: String| Diagnostic::error(Code::Digest, message);
         match state {
             InstalledState::Same => {}
@@ -288,39 +326,7 @@ fn verify_installed(
             }
         }
     }
-    if let Some(last) = findings.pop() {
-        let command = format!("install {}", quoted(folder));
-        let command = context.invocation.command(&command);
-        findings.push(last.hint(format!("`{command}` installs what is locked")));
-        return Err(Failure {
-            findings,
-            exit: Exit::Integrity,
-        });
-    }
-    let names: BTreeSet<PackageName> = found
-        .keys()
-        .map(|Release { name, .. }| name.clone())
-        .collect();
-    let others = installation.others(&names);
-    for other in &others {
-        output.note(&format!("not locked: {other}"));
-    }
-    if output.is_json() {
-        output.json(&json!({
-            "schema_version": 1,
-            "status": "verified",
-            "packages": found.len() - without_digest.len(),
-            "without_digest": without_digest.len(),
-            "not_locked": others,
-        }));
-    }
-    let count = counted(found.len() - without_digest.len(), "collection");
-    let rest = match without_digest.len() {
-        0 => String::new(),
-        without => format!("; {} without a digest", counted(without, "collection")),
-    };
-    output.note(&format!("Verified {count} in {shown}{rest}"));
-    Ok(Exit::Done)
+    findings
 }
 
 fn manifests(args: &LockedArgs, context: &Context) -> Result<Vec<PathBuf>> {

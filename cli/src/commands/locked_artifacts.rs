@@ -90,6 +90,48 @@ fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Fai
     }
 }
 
+/// The releases of a lockfile, by what there is to fetch.
+#[derive(Default)]
+struct LockedArtifacts<'lock> {
+    /// The artifacts, each with the registry that it was locked from.
+    wanted: Vec<(&'lock RegistryName, WantedArtifact<'lock>)>,
+    without_digest: Vec<Release>,
+    /// Those of them that a registry could have. Members of the workspace and overrides have no digest, whatever a
+    /// registry has under their names.
+    undigested: Vec<(&'lock PackageName, &'lock Version)>,
+    /// How many come with the host.
+    hosted: usize,
+}
+
+impl<'lock> LockedArtifacts<'lock> {
+    fn of(lock: &'lock Lockfile) -> Self {
+        let mut artifacts = Self::default();
+        for (release, locked) in &lock.packages {
+            let Release { name, version } = release;
+            match (&locked.source, &locked.digest) {
+                (ReleaseSource::Registry(registry), Some(digest)) => {
+                    let artifact = WantedArtifact {
+                        package: name,
+                        version,
+                        digest: *digest,
+                    };
+                    artifacts.wanted.push((registry, artifact));
+                }
+                (ReleaseSource::Host, None) => artifacts.hosted += 1,
+                (source, _) => {
+                    artifacts.without_digest.push(release.clone());
+                    if let ReleaseSource::Registry(registry) = source
+                        && !is_reserved(registry.as_str())
+                    {
+                        artifacts.undigested.push((name, version));
+                    }
+                }
+            }
+        }
+        artifacts
+    }
+}
+
 /// Fetches the artifact of every release of a lockfile that has a digest.
 pub(super) fn fetch_locked(
     project: &Project,
@@ -101,33 +143,12 @@ pub(super) fn fetch_locked(
 ) -> Result<Fetched> {
     let configured = project.registries(context)?;
     let registries = project.open_registries(context)?;
-    let mut wanted = Vec::with_capacity(lock.packages.len());
-    let mut without_digest = Vec::new();
-    let mut undigested = Vec::new();
-    let mut hosted = 0;
-    for (Release { name, version }, locked) in &lock.packages {
-        match (&locked.source, &locked.digest) {
-            (ReleaseSource::Registry(registry), Some(digest)) => {
-                let artifact = WantedArtifact {
-                    package: name,
-                    version,
-                    digest: *digest,
-                };
-                wanted.push((registry, artifact));
-            }
-            // The host comes with it: there is nothing to fetch.
-            (ReleaseSource::Host, None) => hosted += 1,
-            (source, _) => {
-                without_digest.push(Release::new(name.clone(), version.clone()));
-                // Members of the workspace and overrides have no digest, whatever a registry has under their names.
-                if let ReleaseSource::Registry(registry) = source
-                    && !is_reserved(registry.as_str())
-                {
-                    undigested.push((name, version));
-                }
-            }
-        }
-    }
+    let LockedArtifacts {
+        wanted,
+        without_digest,
+        undigested,
+        hosted,
+    } = LockedArtifacts::of(lock);
     require_digests(&undigested, &registries, context)?;
     if undigested_releases == WithoutDigest::Rejected {
         require_artifacts(lock)?;

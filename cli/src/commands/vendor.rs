@@ -42,54 +42,25 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     let _alone = lock_folder(&args.folder, || {
         output.note_waiting(&args.folder);
     })?;
-    let options = &context.read_options;
-    let mut record = Record::read(&args.folder)?;
-    let mut written = BTreeSet::new();
-    let mut without_digest = BTreeSet::new();
+    let mut vendored = Vendored {
+        writer,
+        record: Record::read(&args.folder)?,
+        written: BTreeSet::new(),
+        without_digest: BTreeSet::new(),
+    };
     for (project, lock) in &projects {
-        let all = WithoutDigest::Rejected;
         if project.format.rules().load_order {
-            let mut artifacts = LoadedFiles::new();
-            let hold = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-                artifacts.insert(
-                    Release::new(name.clone(), version.clone()),
-                    received.artifact,
-                );
-                Ok(())
-            };
-            let fetched = fetch_locked(project, lock, all, context, output, hold)?;
-            without_digest.extend(fetched.without_digest);
-            let inside = files_inside_others(lock, &artifacts, project.format, context);
-            let names = names_in_load_order(lock, project.format, &inside);
-            for (release, artifact) in &artifacts {
-                let Some(file) = names.get(release) else {
-                    continue;
-                };
-                let digest = lock.packages[release].digest;
-                if digest.is_some_and(|digest| inside.contains_key(&digest)) {
-                    let Release { name, version } = release;
-                    output.note(&format!(
-                        "{name} {version} is also in {file}: its own file is skipped"
-                    ));
-                    continue;
-                }
-                record.add_before_writing(file, names.values())?;
-                write_artifact(artifact, &writer, file, project.format, options)?;
-                written.insert(file.clone());
-            }
-            continue;
+            vendored.add_in_load_order(project, lock, context, output)?;
+        } else {
+            vendored.add(project, lock, context, output)?;
         }
-        let names = artifact_names(lock, project.format);
-        let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let file = names[&Release::new(name.clone(), version.clone())].clone();
-            record.add_before_writing(&file, names.values())?;
-            write_artifact(&received.artifact, &writer, &file, project.format, options)?;
-            written.insert(file);
-            Ok(())
-        };
-        let fetched = fetch_locked(project, lock, all, context, output, write)?;
-        without_digest.extend(fetched.without_digest);
     }
+    let Vendored {
+        writer,
+        record,
+        written,
+        without_digest,
+    } = vendored;
     writer.finish()?;
     for Release { name, version } in &without_digest {
         output.note(&format!("{name} {version} has no digest; skipped"));
@@ -118,6 +89,102 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
         counted(written.len(), "archive")
     ));
     Ok(Exit::Done)
+}
+
+/// A folder of archives, while it is written.
+struct Vendored<'run> {
+    writer: FolderWriter<'run, RealFileSystem>,
+    record: Record<'run>,
+    /// The files that were written.
+    written: BTreeSet<String>,
+    /// The releases that were left out.
+    without_digest: BTreeSet<Release>,
+}
+
+impl Vendored<'_> {
+    /// Writes the artifacts of a project as they arrive.
+    fn add(
+        &mut self,
+        project: &Project,
+        lock: &Lockfile,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<()> {
+        let names = artifact_names(lock, project.format);
+        let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
+            let file = &names[&Release::new(name.clone(), version.clone())];
+            self.write(file, &received.artifact, project, names.values(), context)
+        };
+        let fetched = fetch_locked(
+            project,
+            lock,
+            WithoutDigest::Rejected,
+            context,
+            output,
+            write,
+        )?;
+        self.without_digest.extend(fetched.without_digest);
+        Ok(())
+    }
+
+    /// Writes the artifacts of a project whose files are loaded one after the other. Which of them are needed is known
+    /// only when all have arrived.
+    fn add_in_load_order(
+        &mut self,
+        project: &Project,
+        lock: &Lockfile,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<()> {
+        let mut artifacts = LoadedFiles::new();
+        let hold = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
+            let release = Release::new(name.clone(), version.clone());
+            artifacts.insert(release, received.artifact);
+            Ok(())
+        };
+        let fetched = fetch_locked(
+            project,
+            lock,
+            WithoutDigest::Rejected,
+            context,
+            output,
+            hold,
+        )?;
+        self.without_digest.extend(fetched.without_digest);
+        let inside = files_inside_others(lock, &artifacts, project.format, context);
+        let names = names_in_load_order(lock, project.format, &inside);
+        for (release, artifact) in &artifacts {
+            let Some(file) = names.get(release) else {
+                continue;
+            };
+            let digest = lock.packages[release].digest;
+            if digest.is_some_and(|digest| inside.contains_key(&digest)) {
+                let Release { name, version } = release;
+                output.note(&format!(
+                    "{name} {version} is also in {file}: its own file is skipped"
+                ));
+                continue;
+            }
+            self.write(file, artifact, project, names.values(), context)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an archive. `all` are the names of all archives of the project.
+    fn write<'name>(
+        &mut self,
+        file: &str,
+        artifact: &Artifact,
+        project: &Project,
+        all: impl Iterator<Item = &'name String>,
+        context: &Context,
+    ) -> Result<()> {
+        self.record.add_before_writing(file, all)?;
+        let options = &context.read_options;
+        write_artifact(artifact, &self.writer, file, project.format, options)?;
+        self.written.insert(file.to_owned());
+        Ok(())
+    }
 }
 
 /// The file names of the releases of a lockfile.

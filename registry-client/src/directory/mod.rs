@@ -111,65 +111,71 @@ impl DirectoryRegistry {
         {
             return Err(registry.unreachable(folder, "this is not a folder"));
         }
-        let reads_class_packages = options.looks_for(CLASS_PACKAGES.id());
         let mut rest = vec![folder.to_owned()];
-        let top = folder;
-        while let Some(folder) = rest.pop() {
-            if folder != top && is_machine_root(&folder) {
-                continue;
-            }
-            if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
-                registry.add_folder(&folder);
-                continue;
-            }
-            let mut entries: Vec<fs::DirEntry> =
-                match fs::read_dir(&folder).and_then(Iterator::collect) {
-                    Ok(entries) => entries,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    Err(error) if folder != top => {
-                        registry.tell_unread(&folder, &error);
-                        continue;
-                    }
-                    Err(error) => return Err(registry.unreachable(&folder, error)),
-                };
-            entries.sort_by_key(fs::DirEntry::file_name);
-            if registry.add_release_folder(&entries) {
-                continue;
-            }
-            let mut folders = Vec::new();
-            for entry in entries {
-                // Paths in messages are without `./`.
-                let path = if folder == Path::new(".") {
-                    PathBuf::from(entry.file_name())
-                } else {
-                    entry.path()
-                };
-                let kind = entry
-                    .file_type()
-                    .map_err(|error| registry.unreachable(&path, error))?;
-                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-                if is_hidden {
-                    continue;
-                }
-                if kind.is_symlink() {
-                    registry.tell_link(&path, top);
-                } else if kind.is_dir() {
-                    folders.push(path);
-                } else if kind.is_file() && is_zip(&path) {
-                    if reads_class_packages {
-                        registry.add_archive(&path);
-                    }
-                } else if kind.is_file()
-                    && let Some(file) = ReleaseFile::recognize(&path, options)
-                {
-                    registry.add_release(&file);
-                }
-            }
-            rest.extend(folders.into_iter().rev());
+        while let Some(next) = rest.pop() {
+            let inside = registry.add_folder(&next, folder)?;
+            rest.extend(inside.into_iter().rev());
         }
         let warnings = registry.releases.settle(options);
         lock(&registry.findings).extend(warnings);
         Ok(registry)
+    }
+
+    /// Reads a folder in the folder of the registry, `top`, or that folder itself. Returns the folders in it that are
+    /// still to be read.
+    fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<Vec<PathBuf>, RegistryError> {
+        if folder != top && is_machine_root(folder) {
+            return Ok(Vec::new());
+        }
+        let reads_class_packages = self.options.looks_for(CLASS_PACKAGES.id());
+        if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
+            self.add_package_folder(folder);
+            return Ok(Vec::new());
+        }
+        let mut entries: Vec<fs::DirEntry> = match fs::read_dir(folder).and_then(Iterator::collect)
+        {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if folder != top => {
+                self.tell_unread(folder, &error);
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(self.unreachable(folder, error)),
+        };
+        entries.sort_by_key(fs::DirEntry::file_name);
+        if self.add_release_folder(&entries) {
+            return Ok(Vec::new());
+        }
+        let mut folders = Vec::new();
+        for entry in entries {
+            // Paths in messages are without `./`.
+            let path = if folder == Path::new(".") {
+                PathBuf::from(entry.file_name())
+            } else {
+                entry.path()
+            };
+            let kind = entry
+                .file_type()
+                .map_err(|error| self.unreachable(&path, error))?;
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if is_hidden {
+                continue;
+            }
+            if kind.is_symlink() {
+                self.tell_link(&path, top);
+            } else if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && is_zip(&path) {
+                if reads_class_packages {
+                    self.add_archive(&path);
+                }
+            } else if kind.is_file()
+                && let Some(file) = ReleaseFile::recognize(&path, &self.options)
+            {
+                self.add_release(&file);
+            }
+        }
+        Ok(folders)
     }
 
     /// Reads the release that is a folder, if one of its files says that it is one.
@@ -246,7 +252,7 @@ impl DirectoryRegistry {
         RegistryError::unreachable_at(&self.name, shown(path), cause)
     }
 
-    fn add_folder(&mut self, path: &Path) {
+    fn add_package_folder(&mut self, path: &Path) {
         let read = PackageFolder::read_manifest(path, &self.options);
         self.add(path, false, read);
     }

@@ -225,38 +225,45 @@ fn try_repair(
             }
         }
     }
-    let (name, package) = (
-        universe.catalog.name(*owner),
-        universe.catalog.name(*target),
-    );
-    let allow = universe.catalog.version(release);
     // Without an update, only a lock lets such a release in, and goes on to do so.
     let is_update = !goals.is_empty();
     let exclusion = Exclusion::of(universe, release).filter(|_| is_update);
-    let text = if is_overridden {
-        format!("the conflict can be solved if the override of {package} allows {package} {allow}")
-    } else if universe.catalog.is_root(*owner) {
-        let place = location.as_ref().map(|location| format!(" ({location})"));
-        let place = place.unwrap_or_default();
-        format!("the conflict can be solved if {name} allows {package} {allow}{place}")
-    } else {
-        format!("the conflict can be solved with a release of {name} that allows {package} {allow}")
-    };
-    let text = match exclusion {
-        Some(exclusion) => format!("{text}, which {exclusion} and also has to be requested"),
-        None => text,
-    };
-    Ok(Some(SingleRepair {
-        owner: name.clone(),
+    let catalog = &universe.catalog;
+    let repair = SingleRepair {
+        owner: catalog.name(*owner).clone(),
         versions,
-        package: package.clone(),
+        package: catalog.name(*target).clone(),
         spec: spec.written().to_owned(),
         is_override: is_overridden,
-        allow: allow.clone(),
+        allow: catalog.version(release).clone(),
         exclusion,
         location,
-        text,
+        text: String::new(),
+    };
+    Ok(Some(SingleRepair {
+        text: text(&repair, catalog.is_root(*owner)),
+        ..repair
     }))
+}
+
+/// The hint for a repair.
+fn text(repair: &SingleRepair, is_root: bool) -> String {
+    let (owner, package, allow) = (&repair.owner, &repair.package, &repair.allow);
+    let text = if repair.is_override {
+        format!("the conflict can be solved if the override of {package} allows {package} {allow}")
+    } else if is_root {
+        let place = repair.location.as_ref();
+        let place = place.map_or(String::new(), |location| format!(" ({location})"));
+        format!("the conflict can be solved if {owner} allows {package} {allow}{place}")
+    } else {
+        format!(
+            "the conflict can be solved with a release of {owner} that allows {package} {allow}"
+        )
+    };
+    match repair.exclusion {
+        Some(exclusion) => format!("{text}, which {exclusion} and also has to be requested"),
+        None => text,
+    }
 }
 
 /// The release of a package in a solution with a restriction relaxed; `None` if there is none, or several.

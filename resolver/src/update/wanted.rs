@@ -207,55 +207,35 @@ impl UpdateSearch {
             // No version is possible: the package will not be in the resolution.
             return Ok(Attempt::Settled);
         };
-        let package = best.package;
-        let version = (universe.catalog)
-            .version(ReleaseId { package, index })
-            .clone();
+        let release = ReleaseId {
+            package: best.package,
+            index,
+        };
+        let version = universe.catalog.version(release).clone();
         if let Some(explanation) = &mut best.explanation {
-            let conflict = explanation.finish(universe, budget)?;
+            let because = explanation.finish(universe, budget)?;
             let facts = explanation.facts().cloned().collect();
             best.explanation = None;
             let held_back = HeldBack {
                 package: name.clone(),
                 version,
                 alike: Vec::new(),
-                because: conflict,
+                because,
             };
             best.held_back.push((held_back, facts));
             best.next += 1;
             return Ok(Attempt::Open);
         }
         let goal = Goal {
-            package,
+            package: best.package,
             allowed: PositionSet::single(index),
-            versions: vec![version.clone()],
+            versions: vec![version],
             scope: self.scope(name),
             loop_nogoods: best.loop_nogoods.clone(),
         };
-        if self.search.is_none() {
-            // The same facts often rule out many versions.
-            let is_same = budget.restartable(|budget| {
-                for (held_back, facts) in &mut best.held_back {
-                    let nogoods = self.nogoods.clone();
-                    let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
-                    let mut goals = Goals {
-                        wanted: self.wanted.clone(),
-                        ..Goals::default()
-                    };
-                    goals.wanted.push(goal.clone());
-                    problem.set_goals(goals);
-                    let verdict = refute(&mut problem, facts.clone(), budget)?;
-                    if let Verdict::Impossible(_) = verdict {
-                        held_back.alike.push(version.clone());
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            })?;
-            if is_same {
-                best.next += 1;
-                return Ok(Attempt::Open);
-            }
+        if self.search.is_none() && self.has_known_reason(universe, budget, best, &goal)? {
+            best.next += 1;
+            return Ok(Attempt::Open);
         }
         self.wanted.push(goal);
         let found = self.search(universe, budget, None);
@@ -263,27 +243,7 @@ impl UpdateSearch {
         best.loop_nogoods.clone_from(&goal.loop_nogoods);
         match found? {
             Verdict::Solved(_) => {
-                let held_back = std::mem::take(&mut best.held_back).into_iter();
-                let mut held_back: Vec<HeldBack> =
-                    held_back.map(|(held_back, _)| held_back).collect();
-                if (universe.catalog).is_last_resort(ReleaseId { package, index }) {
-                    // A package that stays at a yanked release is not held back from older ones.
-                    let is_named = self.names_prerelease(universe, package);
-                    let is_better = |version: &Version| {
-                        let other = universe.catalog.index_of(package, version);
-                        other.is_some_and(|other| {
-                            (universe.catalog).is_better_version(package, other, index, is_named)
-                        })
-                    };
-                    held_back.retain_mut(|held_back| {
-                        held_back.alike.retain(|version| is_better(version));
-                        is_better(&held_back.version)
-                    });
-                }
-                self.findings.held_back.extend(held_back);
-                self.wanted.push(goal);
-                let name = |goal: &Goal| universe.catalog.name(goal.package).clone();
-                self.wanted.sort_by_cached_key(name);
+                self.settle(universe, best, release, goal);
                 Ok(Attempt::Settled)
             }
             Verdict::Impossible(refuted) => {
@@ -292,6 +252,70 @@ impl UpdateSearch {
                 Ok(Attempt::Open)
             }
         }
+    }
+
+    /// Whether the facts that rule out a better version also rule out the goal, which is then noted there: the same
+    /// facts often rule out many versions.
+    fn has_known_reason(
+        &self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        best: &mut BestVersion,
+        goal: &Goal,
+    ) -> Result<bool, Interrupt> {
+        budget.restartable(|budget| {
+            for (held_back, facts) in &mut best.held_back {
+                let nogoods = self.nogoods.clone();
+                let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+                let mut goals = Goals {
+                    wanted: self.wanted.clone(),
+                    ..Goals::default()
+                };
+                goals.wanted.push(goal.clone());
+                problem.set_goals(goals);
+                let verdict = refute(&mut problem, facts.clone(), budget)?;
+                if let Verdict::Impossible(_) = verdict {
+                    held_back.alike.extend_from_slice(&goal.versions);
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
+    /// Keeps the goal that was found to be possible, and reports the better versions.
+    fn settle(
+        &mut self,
+        universe: &mut Universe,
+        best: &mut BestVersion,
+        found: ReleaseId,
+        goal: Goal,
+    ) {
+        let held_back = std::mem::take(&mut best.held_back).into_iter();
+        let mut held_back: Vec<HeldBack> = held_back.map(|(held_back, _)| held_back).collect();
+        if universe.catalog.is_last_resort(found) {
+            // A package that stays at a yanked release is not held back from older ones.
+            let is_named = self.names_prerelease(universe, found.package);
+            let is_better = |version: &Version| {
+                let other = universe.catalog.index_of(found.package, version);
+                other.is_some_and(|other| {
+                    (universe.catalog).is_better_version(
+                        found.package,
+                        other,
+                        found.index,
+                        is_named,
+                    )
+                })
+            };
+            held_back.retain_mut(|held_back| {
+                held_back.alike.retain(|version| is_better(version));
+                is_better(&held_back.version)
+            });
+        }
+        self.findings.held_back.extend(held_back);
+        self.wanted.push(goal);
+        let name = |goal: &Goal| universe.catalog.name(goal.package).clone();
+        self.wanted.sort_by_cached_key(name);
     }
 
     /// The candidates of a package, best first, regardless of the lock.

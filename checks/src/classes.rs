@@ -240,7 +240,7 @@ fn check_default(property: &Property, findings: &mut Vec<Diagnostic>) {
         path: "",
         described: None,
     };
-    found.property(&model, holder, property, property, Some(value), &nothing);
+    found.property(&model, holder, property, Some(value), &nothing);
     let problem = found.violations.into_iter().find(|violation| {
         !matches!(
             violation.problem,

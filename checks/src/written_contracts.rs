@@ -1,7 +1,7 @@
 //! Checks contracts as they are written: parts that the deployment engine reads otherwise than they look.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
-use pkgres_manifest::{Contract, MapKey, Property, Rule};
+use pkgres_manifest::{Contract, Literal, MapKey, Property, Rule};
 
 /// The functions whose arguments are names of classes.
 const NAMING: [&str; 2] = ["class(", "template("];
@@ -12,7 +12,7 @@ pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
     let span = location.span();
     let text = location.source().text();
     let written = &text[span.start..span.end];
-    if has_rules(&property.contract.value)
+    if has_text_of_expression(&property.contract.value)
         && let Some(at) = quoted_expression(text, span)
     {
         let name = Escaped::shortened(&property.name.value);
@@ -47,11 +47,30 @@ fn place(location: &Location, start: usize, end: usize) -> Location {
     Location::new(location.source(), Span { start, end })
 }
 
-/// Whether a contract was read as one with functions.
-fn has_rules(contract: &Contract) -> bool {
-    rules_of(contract)
-        .iter()
-        .any(|rules| !matches!(rules, [Rule::Equal(_)]))
+/// Whether a text that a contract requires, or a key of it, looks like an expression.
+fn has_text_of_expression(contract: &Contract) -> bool {
+    let looks_so = |text: &str| text.starts_with('$');
+    let mut rest = vec![contract];
+    while let Some(contract) = rest.pop() {
+        let is_found = match contract {
+            Contract::Rules(rules) => {
+                matches!(rules.as_slice(), [Rule::Equal(Literal::Text(text))] if looks_so(text))
+            }
+            Contract::List { items, .. } => {
+                rest.extend(items);
+                false
+            }
+            Contract::Map(entries) => {
+                rest.extend(entries.iter().map(|(_, value)| value));
+                (entries.iter())
+                    .any(|(key, _)| matches!(key, MapKey::Named(name) if looks_so(name)))
+            }
+        };
+        if is_found {
+            return true;
+        }
+    }
+    false
 }
 
 /// The rules of all values and keys.

@@ -108,10 +108,10 @@ pub use lockfile::{
 };
 pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{
-    ConstrainedDescription, ConstrainedObject, ContractCheck, ContractPlace, DescribedObject,
-    Exclusions, HeldObject, ModelObject, ModelValue, ObjectId, ObjectModel, Pins, PropertyHolder,
-    UntypedPlace, ValueKind, ValueProblem, ValueViolation, VersionPin, exclusions_at, held_objects,
-    is_whole_number, property_path,
+    ConstrainedDescription, ConstrainedObject, ContractCheck, ContractPlace, ConvertedValue,
+    DescribedObject, Exclusions, HeldObject, ModelObject, ModelValue, NamedClass, ObjectId,
+    ObjectModel, Pins, PropertyHolder, UntypedPlace, ValueKind, ValueProblem, ValueViolation,
+    VersionPin, exclusions_at, held_objects, is_whole_number,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;

@@ -75,6 +75,9 @@ impl StepCount {
 /// in a large problem.
 const LOOKS_PER_STEP: u64 = 16;
 
+/// The looks at values of a model that are counted together, about a millisecond.
+const VALUES_AT_ONCE: u64 = 1 << 16;
+
 /// The steps that the solver may still take.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -82,6 +85,8 @@ pub(crate) struct Budget {
     taken: u64,
     /// The looks that are not a whole step yet.
     looks: u64,
+    /// The looks at values of a model that do not count yet.
+    values: u64,
     conflict_limit: u64,
     engine: Engine,
     /// Whether searches keep the derivations of their proofs.
@@ -99,6 +104,7 @@ impl Budget {
             limit,
             taken: 0,
             looks: 0,
+            values: 0,
             conflict_limit,
             engine,
             records_derivation: false,
@@ -183,6 +189,20 @@ impl Budget {
         self.looks %= LOOKS_PER_STEP;
     }
 
+    /// Takes the steps for looks at values of a model; ends the work if they use the budget up. Only many of them count,
+    /// so that a lock that holds takes no steps.
+    pub(crate) fn look_at_values(&mut self, values: u64) -> Result<(), Interrupt> {
+        self.values += values;
+        if self.values >= VALUES_AT_ONCE {
+            self.take_looks(self.values);
+            self.values = 0;
+        }
+        if self.taken > self.limit || self.cancellation.is_cancelled() {
+            return Err(Interrupt::Exhausted);
+        }
+        Ok(())
+    }
+
     /// The steps taken so far.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
@@ -194,10 +214,10 @@ impl Budget {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Interrupt>,
     ) -> Result<T, Interrupt> {
-        let before = (self.taken, self.looks);
+        let before = (self.taken, self.looks, self.values);
         let result = work(self);
         if let Err(Interrupt::Missing(_)) = result {
-            (self.taken, self.looks) = before;
+            (self.taken, self.looks, self.values) = before;
         }
         result
     }

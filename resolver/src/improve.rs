@@ -302,7 +302,7 @@ impl Improvement<'_> {
         if !is_harmless && class_rules::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
-        let violated = violated_contracts(self.universe, &found)?;
+        let violated = violated_contracts(self.universe, &found, self.budget)?;
         Ok(violated.is_empty().then_some(found))
     }
 }

@@ -389,7 +389,7 @@ impl Resolver {
                     }
                 }
                 Phase::Candidate(selection) => {
-                    if violated_contracts(universe, selection)?.is_empty() {
+                    if violated_contracts(universe, selection, budget)?.is_empty() {
                         Phase::Selected(std::mem::take(selection))
                     } else {
                         // The greedy phase would end in the same releases again.

@@ -119,7 +119,7 @@ impl Contract {
         match self {
             Self::List(item, least, most) => format!("[{}, {least}, {most}]", item.written()),
             Self::Map(value) => format!("{{k: {}}}", value.written()),
-            rules => format!("\"${}\"", rules.rules()),
+            rules => format!("!yaql \"${}\"", rules.rules()),
         }
     }
 

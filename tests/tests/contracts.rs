@@ -126,7 +126,7 @@ fn version_of(resolution: &Resolution, name: &str) -> Option<Version> {
 /// A package whose class holds objects of class `V`, of any version or of version 1, and two versions of
 /// `V`.
 fn registry_with_holder() -> Registry {
-    let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
+    let holder = "  any: {Contract: $}\n  old: {Contract: !yaql \"$.class(V, null, '1')\"}\n";
     Registry {
         records: vec![
             release("H", "1").requires("V", "*").defines("H", &[]),
@@ -305,7 +305,7 @@ fn several_models_are_a_conflict() {
 /// A release that a contract does not allow may be chosen next to one that it allows.
 #[test]
 fn a_package_is_split_to_meet_a_contract() {
-    let holder = "  old: {Contract: \"$.class(B, null, '1')\"}\n";
+    let holder = "  old: {Contract: !yaql \"$.class(B, null, '1')\"}\n";
     let registry = Registry {
         records: vec![
             release("H", "1")
@@ -339,10 +339,11 @@ fn a_package_is_split_to_meet_a_contract() {
 /// that release, not the releases that define the class for others.
 #[test]
 fn an_internal_class_can_violate_a_contract() {
-    let holder = "  old: {Contract: \"$.class(X.B, null, '1')\"}\n";
+    let holder = "  old: {Contract: !yaql \"$.class(X.B, null, '1')\"}\n";
     let mut registry = Registry {
         records: vec![
-            release("H", "1").defines("H", &[]),
+            // H finds an X.B of its own, in whose place the contract allows any.
+            release("H", "1").defines("H", &[]).hides("X.B", &[]),
             release("X", "1").defines("X", &[]).defines("X.B", &[]),
             release("X", "2").defines("X", &["X.B"]).hides("X.B", &[]),
         ],
@@ -367,10 +368,10 @@ fn an_internal_class_can_violate_a_contract() {
 /// Solving again with the bindings that were found as the lock gives the same bindings.
 #[test]
 fn locked_objects_keep_their_releases_of_a_split_package() {
-    let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
+    let holder = "  any: {Contract: $}\n  old: {Contract: !yaql \"$.class(V, null, '1')\"}\n";
     let registry = Registry {
         records: vec![
-            release("H", "1").defines("H", &[]),
+            release("H", "1").defines("H", &[]).hides("V", &[]),
             release("V", "1").defines("V", &[]),
             release("V", "2").defines("V", &[]),
             release("V", "3").defines("V", &[]),
@@ -416,7 +417,7 @@ fn locked_objects_keep_their_releases_of_a_split_package() {
 /// with unknown classes defines the class all the same.
 #[test]
 fn a_class_that_only_a_contract_names_is_looked_up() {
-    let holder = "  any: {Contract: \"$.class(U.Thing)\"}\n";
+    let holder = "  any: {Contract: !yaql \"$.class(U.Thing)\"}\n";
     let with = |other: IndexRecord| Registry {
         records: vec![
             release("H", "1").requires("U", "*").defines("H", &[]),
@@ -529,7 +530,7 @@ fn whole_numbers_have_any_length() {
 /// A template without a header is checked as an object of its class, except what the contract excludes.
 #[test]
 fn templates_without_a_header_are_checked() {
-    let template = |more: &str| format!("  p: {{Contract: '$.template(V{more})'}}\n");
+    let template = |more: &str| format!("  p: {{Contract: !yaql '$.template(V{more})'}}\n");
     assert!(is_solved(&template(""), r#""p": {"x": 1}"#));
     assert!(!is_solved(&template(""), r#""p": {"x": "a"}"#));
     assert!(!is_solved(&template(""), r#""p": {}"#));
@@ -541,8 +542,9 @@ fn templates_without_a_header_are_checked() {
 /// An object that is written in another one belongs to the holders of that one, too.
 #[test]
 fn owned_objects_may_be_nested_deeper() {
-    let properties =
-        |rule: &str| format!("  p: {{Contract: $}}\n  q: {{Contract: '$.class(V).{rule}()'}}\n");
+    let properties = |rule: &str| {
+        format!("  p: {{Contract: $}}\n  q: {{Contract: !yaql '$.class(V).{rule}()'}}\n")
+    };
     let values = r#""p": {"?": {"id": "o", "type": "H"}, "p": {"?": {"id": "v", "type": "V"}, "x": 1}}, "q": "v""#;
     assert!(is_solved(&properties("owned"), values));
     assert!(!is_solved(&properties("notOwned"), values));

@@ -13,7 +13,7 @@ use pkgres_manifest::{
     Limits, ObjectModel, Package, PackageManifest, ReadOptions, RegistryName, Release, Version,
 };
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, solve};
-use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Root};
+use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Root, SolveOptions};
 use pkgres_tests::build::{package, spec};
 
 /// The classes that every case has.
@@ -44,24 +44,35 @@ fn read_package(classes: &[(&str, &str)]) -> Arc<Package> {
     Arc::new(package)
 }
 
-/// Whether the solver and the check accept the properties of an object `a` of class `X`, in JSON.
-fn verdicts(classes: &[(&str, &str)], properties: &str) -> (bool, bool) {
-    let read = read_package(classes);
+/// An object `a` of class `X` with these properties, in JSON.
+fn read_model(properties: &str) -> Arc<ObjectModel> {
     let separator = if properties.is_empty() { "" } else { ", " };
     let text = format!(r#"{{"?": {{"id": "a", "type": "A.X"}}{separator}{properties}}}"#);
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
-    let model = Arc::new(model.into_result().expect("the model is right").0);
+    Arc::new(model.into_result().expect("the model is right").0)
+}
+
+/// What the solver says of a model whose objects are of classes of one package.
+fn answer(read: &Arc<Package>, model: &Arc<ObjectModel>, max_steps: u64) -> Answer {
     let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
-    registry.add_package(Arc::clone(&read));
+    registry.add_package(Arc::clone(read));
     let registries = RegistrySet::new(vec![Box::new(registry)]);
-    let root = ModelRoot::new(Arc::clone(&model), |_| ObjectRequirement {
+    let root = ModelRoot::new(Arc::clone(model), |_| ObjectRequirement {
         package: package("A"),
         spec: spec("*"),
     });
     let mut request = Request::of_roots(vec![Root::Model(root)]);
     request.core = None;
+    request.options.max_steps = max_steps;
     let options = ReadOptions::with_core(None);
-    let answer = solve(request, &registries, &options).expect("memory can be read");
+    solve(request, &registries, &options).expect("memory can be read")
+}
+
+/// Whether the solver and the check accept the properties of an object `a` of class `X`.
+fn verdicts(classes: &[(&str, &str)], properties: &str) -> (bool, bool) {
+    let read = read_package(classes);
+    let model = read_model(properties);
+    let answer = answer(&read, &model, SolveOptions::DEFAULT_MAX_STEPS);
     let release = Release::new(package("A"), Version::new(1, 0, 0));
     let bound = BoundPackage {
         package: Some(read),
@@ -362,4 +373,119 @@ fn the_nearest_declaration_of_the_whole_ancestry_counts() {
         ];
         assert_verdict(&classes, "", expected);
     }
+}
+
+/// The engine looks up the classes that a contract names before it looks at the value. The declaration of `v` in class
+/// `X`, the rest of that declaration, the value, and the verdict.
+#[test]
+fn classes_of_contracts_are_found_whatever_the_value_is() {
+    let gone = "$.class('A.Gone')";
+    let (items, entry, entries) = (
+        format!("[{gone}]"),
+        format!("{{k: {gone}}}"),
+        format!("{{$.string(): {gone}}}"),
+    );
+    for (contract, more, value, expected) in [
+        (gone, "", None, false),
+        (gone, "", Some("null"), false),
+        ("$.template('A.Gone')", "", None, false),
+        ("$.int().class('A.Gone')", "", None, false),
+        ("$.class(Y, 'A.Gone')", "", None, false),
+        (
+            "$.class(Y, 'A.Gone')",
+            "",
+            Some(r#"{"?": {"id": "y", "type": "A.Y"}}"#),
+            false,
+        ),
+        ("$.class(Y)", "", None, true),
+        (gone, "    Usage: Out\n", None, false),
+        (gone, "    Usage: Static\n", None, true),
+        (gone, "    Usage: Config\n", None, false),
+        (gone, "    Usage: Runtime\n", None, true),
+        (gone, "    Usage: Runtime\n    Default: null\n", None, false),
+        (gone, "    Default: null\n", None, false),
+        (&items, "", None, true),
+        (&items, "", Some("[]"), true),
+        (&items, "", Some("[null]"), false),
+        (&items, "    Default: []\n", None, true),
+        (&entry, "", None, false),
+        (&entry, "", Some("{}"), false),
+        (&entry, "    Default: {}\n", None, false),
+        (&entries, "", Some("{}"), true),
+        (&entries, "", Some(r#"{"a": null}"#), false),
+    ] {
+        let class = with_property(contract, more);
+        let properties = value.map_or_else(String::new, |value| format!(r#""v": {value}"#));
+        assert_verdict(&[("X", &class)], &properties, expected);
+    }
+    for (own, value, expected) in [
+        ("$", None, false),
+        ("$", Some("null"), false),
+        ("$\n    Default: null", None, false),
+        ("$\n    Usage: Static", None, true),
+    ] {
+        let class = format!("Extends: P\n{}", with_property(own, ""));
+        let parent = with_property(gone, "");
+        let properties = value.map_or_else(String::new, |value| format!(r#""v": {value}"#));
+        assert_verdict(&[("X", &class), ("P", &parent)], &properties, expected);
+    }
+}
+
+/// Only plain scalars, and those with a tag, are expressions; others are texts. Contracts of `v`, values, and verdicts.
+#[test]
+fn quoted_contracts_are_texts() {
+    for (contract, value, expected) in [
+        ("'$.int().notNull()'", "5", false),
+        ("'$.int().notNull()'", r#""$.int().notNull()""#, true),
+        ("\"$\"", "5", false),
+        ("\"$\"", r#""$""#, true),
+        ("!yaql '$.int()'", "5", true),
+        ("!yaql '$.int()'", r#""x""#, false),
+        ("|\n      $.int()", "5", false),
+        ("|\n      $.int()", r#""$.int()\n""#, true),
+        ("|-\n      $.int()", r#""$.int()""#, true),
+        ("!yaql |\n      $.int()", "5", true),
+        ("!yaql |\n      $.int()", r#""x""#, false),
+        ("['$.int()']", "[5]", false),
+        ("['$.int()']", r#"["$.int()"]"#, true),
+        ("[$.int(), '1']", "[]", true),
+        ("[$.int(), '1']", r#"[5, "1"]"#, true),
+        ("[$.int(), 1]", "[]", false),
+        ("[$.int(), true]", "[]", false),
+        ("[$.int(), true]", "[5, 6]", true),
+        ("{'$.string()': $.int().notNull()}", r#"{"a": 5}"#, false),
+        (
+            "{'$.string()': $.int().notNull()}",
+            r#"{"$.string()": 5}"#,
+            true,
+        ),
+        ("{!yaql '$.string()': $.int()}", r#"{"a": "x"}"#, false),
+    ] {
+        let class = with_property(contract, "");
+        assert_verdict(&[("X", &class)], &format!(r#""v": {value}"#), expected);
+    }
+}
+
+/// A long line of classes that all declare a property with many items: the look at each item by each class counts.
+#[test]
+fn looks_at_values_are_bounded() {
+    let declares = "Properties:\n  v:\n    Contract: [$.int()]\n";
+    let names: Vec<String> = (0..100).map(|number| format!("L{number}")).collect();
+    let bodies: Vec<String> = (names.iter().skip(1))
+        .map(|parent| format!("Extends: {parent}\n{declares}"))
+        .chain([declares.to_owned()])
+        .collect();
+    let first = format!("Extends: L0\n{declares}");
+    let mut classes = vec![("X", first.as_str())];
+    classes.extend(
+        names
+            .iter()
+            .zip(&bodies)
+            .map(|(name, body)| (name.as_str(), body.as_str())),
+    );
+    let read = read_package(&classes);
+    let items = ["1"; 1000].join(", ");
+    let model = read_model(&format!(r#""v": [{items}]"#));
+    assert!(matches!(answer(&read, &model, 10_000), Answer::Solved(_)));
+    assert!(matches!(answer(&read, &model, 1000), Answer::GaveUp { .. }));
 }

@@ -38,7 +38,7 @@ fn text_of_class(name: &str, parent: &str, properties: &str) -> String {
     };
     let lines = properties.lines().map(|line| {
         let (name, contract) = line.trim().split_once(": ").expect("a property");
-        format!("  {name}: {{Contract: \"{contract}\"}}\n")
+        format!("  {name}: {{Contract: !yaql \"{contract}\"}}\n")
     });
     format!(
         "Name: {name}\n{parent}Properties:\n{}",

@@ -26,8 +26,8 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ContractCheck, DescribedObject, Exclusions, ModelValue, ObjectId, ObjectModel,
-    Property, PropertyHolder, Release, Version, held_objects,
+    ClassConstraint, ClassName, ContractCheck, DescribedObject, Exclusions, ModelValue, ObjectId,
+    ObjectModel, Property, PropertyHolder, Release, Version, held_objects,
 };
 use pkgres_proof_checker::Literal;
 use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
@@ -286,25 +286,15 @@ impl<'all> Contracts<'all, '_> {
         let findings = all.iter().map(|nearest| {
             let nearest_property = nearest.property;
             let check = |exclusions: &Exclusions| {
-                let mut found = ContractCheck::default();
-                found.property(
-                    self.model,
-                    holder,
-                    property,
-                    nearest_property,
-                    value,
-                    exclusions,
-                );
                 let mut decisive = ContractCheck::default();
-                decisive.property(
-                    self.model,
-                    holder,
-                    nearest_property,
-                    nearest_property,
-                    value,
-                    exclusions,
-                );
+                let (model, nearest) = (self.model, nearest_property);
+                let converted = decisive.property(model, holder, nearest, value, exclusions);
                 let is_refused = self.checks_values && !decisive.violations.is_empty();
+                if std::ptr::eq(property, nearest) {
+                    return (decisive, is_refused);
+                }
+                let mut found = ContractCheck::default();
+                found.inherited(model, holder, property, &converted, exclusions);
                 (found, is_refused)
             };
             let possible = subject.exclusions.iter().map(|(exclusions, literal)| {
@@ -343,6 +333,14 @@ impl<'all> Contracts<'all, '_> {
                     let ancestors = &self.objects[object.0];
                     for unless in conditions(declaration, &findings, &has) {
                         self.constrain(declaration, constraint, ancestors, &unless);
+                    }
+                }
+            }
+            for named in &found.named_classes {
+                let has = |found: &ContractCheck<'all>| found.named_classes.contains(named);
+                if is_new(&has) {
+                    for unless in conditions(declaration, &findings, &has) {
+                        self.name(declaration, named.class, unless);
                     }
                 }
             }
@@ -496,6 +494,23 @@ impl<'all> Contracts<'all, '_> {
                     .collect();
                 self.is_of_class(ancestors, constraint, is_allowed, &unless);
             }
+        }
+    }
+
+    /// "The declaring release finds a class, unless one of these literals holds."
+    fn name(
+        &mut self,
+        declaration: Declaration<'all>,
+        class: &'all ClassName,
+        unless: Vec<Literal>,
+    ) {
+        let candidate = declaration.candidate;
+        // A release whose classes are unknown may define the class itself.
+        if candidate.classes.is_some() && !candidate.has(class) {
+            let (_, package, _) = declaration.class;
+            let found = self.builder.found((package, candidate), class).into_iter();
+            let found: Vec<Literal> = found.map(|found| found.literal).collect();
+            self.builder.clause(found.into_iter().chain(unless));
         }
     }
 

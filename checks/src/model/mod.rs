@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, Contract, ContractCheck, ContractPlace, Exclusions, ModelObject,
-    ModelValue, ObjectId, ObjectModel, PackageName, Property, PropertyHolder, Release,
+    ClassDefinition, ClassName, Contract, ContractCheck, ContractPlace, ConvertedValue, Exclusions,
+    ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, PropertyHolder, Release,
     ValueProblem, ValueViolation, Version, VersionPin, did_you_mean, held_objects, most_similar,
 };
 
@@ -410,27 +410,26 @@ impl<'a> ModelCheck<'a> {
         // A class that declares a property again does not end the contracts of its ancestors. What
         // several of them find is reported for the nearest.
         let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
-        let mut nearest: HashMap<&str, &'a Property> = HashMap::new();
+        let mut nearest: HashMap<&str, ConvertedValue<'a>> = HashMap::new();
         for (declaring, definition) in &ancestry {
             let definition: &'a ClassDefinition = definition;
             for property in &definition.properties {
                 let name = property.name.value.as_str();
                 let value = values.get(name).copied();
-                let nearest = *nearest.entry(name).or_insert(property);
                 let mut found = ContractCheck::default();
                 let property_holder = PropertyHolder {
                     object: parent_object,
                     path: &object.path,
                     described: (!object.path.is_empty()).then_some(object.location),
                 };
-                found.property(
-                    self.model,
-                    property_holder,
-                    property,
-                    nearest,
-                    value,
-                    &object.exclusions,
-                );
+                let (model, exclusions) = (self.model, &object.exclusions);
+                if let Some(converted) = nearest.get(name) {
+                    found.inherited(model, property_holder, property, converted, exclusions);
+                } else {
+                    let converted =
+                        found.property(model, property_holder, property, value, exclusions);
+                    nearest.insert(name, converted);
+                }
                 found.violations.retain(|violation| {
                     let key = (violation.path.clone(), violation.problem.clone());
                     reported.insert(key)
@@ -490,6 +489,18 @@ impl<'a> ModelCheck<'a> {
                 location: location.clone(),
             });
         }
+        for named in found.named_classes {
+            let release = &declaring.release;
+            if self.packages.lookup(release, named.class).is_some()
+                || self.packages.may_define(release, named.class)
+                || self.packages.root_class.as_ref() == Some(named.class)
+                || self.known.contains(&place(named.path.clone()))
+            {
+                continue;
+            }
+            let finding = self.no_such_class(named.class, &named.path, parent_object, declaring);
+            self.report.findings.push(finding.at(location.clone()));
+        }
         let not_checked = found.not_checked.into_iter().map(str::to_owned);
         self.report.not_checked.extend(not_checked);
         let mut described = Vec::new();
@@ -524,18 +535,28 @@ impl<'a> ModelCheck<'a> {
                 self.unknown.entry(class.clone()).or_insert(object.location);
                 continue;
             }
-            let message = format!(
-                "the contract of `{}`{} names the class `{class}`, which no package that {} requires \
-                 defines",
-                object.path,
-                self.of_object(parent_object),
-                declaring.release.name
-            );
-            let finding = Diagnostic::error(Code::ModelContract, message);
+            let finding = self.no_such_class(class, &object.path, parent_object, declaring);
             let finding = finding.at(object.location.clone());
             self.report.findings.push(finding);
         }
         described
+    }
+
+    /// The finding that the class that a contract names is not found.
+    fn no_such_class(
+        &self,
+        class: &ClassName,
+        path: &str,
+        parent_object: ObjectId,
+        declaring: &ClassAt,
+    ) -> Diagnostic {
+        let message = format!(
+            "the contract of `{path}`{} names the class `{class}`, which no package that {} requires \
+             defines",
+            self.of_object(parent_object),
+            declaring.release.name
+        );
+        Diagnostic::error(Code::ModelContract, message)
     }
 
     /// The words that name an object after a property; none for a value that is none of a property.

@@ -32,7 +32,7 @@ const NONE: [&str; 0] = [];
 fn nothing_that_dependants_notice() {
     let body =
         "Methods: {deploy: {Body: [$x: 1]}}\nProperties: {p: {Contract: $.int(), Default: 1}}\n";
-    let other = "Methods: {deploy: {Body: [$x: 2]}}\nProperties: {p: {Contract: ' $.int( )', Default: 2}}\n";
+    let other = "Methods: {deploy: {Body: [$x: 2]}}\nProperties: {p: {Contract: !yaql ' $.int( )', Default: 2}}\n";
     assert_eq!(both_ways(body, other), [NONE, NONE]);
     let comparison = compare(&class(body), &class(other));
     assert_eq!(comparison.needed_bump(), Bump::Patch);
@@ -89,7 +89,7 @@ fn attachments_of_meta_classes() {
 fn templates_with_other_excluded_properties() {
     let template = |excluded: &str| {
         property(&format!(
-            "Contract: '$.template(acme.App, excludeProperties => [{excluded}])'"
+            "Contract: !yaql '$.template(acme.App, excludeProperties => [{excluded}])'"
         ))
     };
     let changed = ["contract-changed acme.App port"];

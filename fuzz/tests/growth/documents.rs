@@ -359,13 +359,13 @@ const CLASSES: &[Parts] = &[
     (
         "properties with classes",
         "Properties:\n",
-        "  p#: {Contract: '$.class(a.B#)'}\n",
+        "  p#: {Contract: !yaql '$.class(a.B#)'}\n",
         "",
     ),
     (
         "properties with bad contracts",
         "Properties:\n",
-        "  p#: {Contract: '$.class('}\n",
+        "  p#: {Contract: !yaql '$.class('}\n",
         "",
     ),
     (
@@ -376,19 +376,19 @@ const CLASSES: &[Parts] = &[
     ),
     (
         "a long contract",
-        "Properties:\n  p: {Contract: '$",
+        "Properties:\n  p: {Contract: !yaql '$",
         ".notNull()",
         "'}\n",
     ),
     (
         "a contract of brackets",
-        "Properties:\n  p: {Contract: '$.check",
+        "Properties:\n  p: {Contract: !yaql '$.check",
         "(",
         "'}\n",
     ),
     (
         "a contract of classes",
-        "Properties:\n  p: {Contract: '$",
+        "Properties:\n  p: {Contract: !yaql '$",
         ".class(a.B#)",
         "'}\n",
     ),

@@ -3,6 +3,7 @@
 use super::{Exclusions, ModelValue, ObjectId};
 use crate::class_file::ClassConstraint;
 use crate::diagnostic::Location;
+use crate::name::ClassName;
 
 /// The place of a value in a model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +51,16 @@ pub struct ConstrainedDescription<'a> {
     /// The place of the mapping: that of a [`DescribedObject`], if some contract describes one there.
     pub described: &'a Location,
     /// The property that holds it, with positions in lists and keys of mappings.
+    pub path: String,
+}
+
+/// A class that a contract names. The engine looks it up for every value, also for null.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedClass<'a> {
+    /// The class.
+    pub class: &'a ClassName,
+    /// The property, with positions in lists and keys of mappings.
     pub path: String,
 }
 

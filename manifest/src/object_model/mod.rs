@@ -15,17 +15,20 @@ mod conditions;
 mod edit;
 mod exclusions;
 mod made;
+mod made_check;
 #[cfg(feature = "packages")]
 mod read;
 mod value_check;
+mod value_path;
 mod value_problem;
 
 pub use conditions::{
-    ConstrainedDescription, ConstrainedObject, ContractPlace, DescribedObject, PropertyHolder,
+    ConstrainedDescription, ConstrainedObject, ContractPlace, DescribedObject, NamedClass,
+    PropertyHolder,
 };
 pub use exclusions::{Exclusions, HeldObject, exclusions_at, held_objects};
 pub use made::is_whole_number;
-pub use value_check::{ContractCheck, property_path};
+pub use value_check::{ContractCheck, ConvertedValue};
 pub use value_problem::{ValueProblem, ValueViolation};
 
 use std::collections::{BTreeMap, BTreeSet};

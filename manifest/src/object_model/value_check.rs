@@ -11,12 +11,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::made::{Became, Made, MadeValue, is_whole_number, made_by, unchanged};
+use super::value_path::ValuePath;
 use super::{
-    ConstrainedDescription, ConstrainedObject, DescribedObject, Exclusions, ModelValue, ObjectId,
-    ObjectModel, PropertyHolder, UntypedPlace, ValueKind, ValueProblem, ValueViolation,
+    ConstrainedDescription, ConstrainedObject, DescribedObject, Exclusions, ModelValue, NamedClass,
+    ObjectId, ObjectModel, PropertyHolder, UntypedPlace, ValueKind, ValueProblem, ValueViolation,
 };
 use crate::class_file::{ClassConstraint, Contract, Literal, MapKey, Property, Rule};
-use crate::diagnostic::{Escaped, Location};
+use crate::diagnostic::Location;
+use crate::name::ClassName;
 
 /// The usages of properties whose values do not come from the model; values in it are ignored. A value of an `Out`
 /// property is from an earlier deployment, and without one it is null.
@@ -34,49 +36,98 @@ pub struct ContractCheck<'a> {
     pub described: Vec<DescribedObject<'a>>,
     /// The mappings that are objects of the class that another contract names, and have to be of a class by this one.
     pub constrained_descriptions: Vec<ConstrainedDescription<'a>>,
+    /// The classes that the engine looks up besides those of objects and mappings, because a contract names them.
+    pub named_classes: Vec<NamedClass<'a>>,
     /// The calls that only the deployment engine can evaluate, as written.
     pub not_checked: Vec<&'a str>,
+    /// The number of values that contracts looked at, as a measure of the work.
+    pub values: u64,
+    /// The places in memory of the names that are in `named_classes`: a contract of items names a class for each of them.
+    named: HashSet<usize>,
+}
+
+/// What the nearest declaration of a property makes of its value.
+#[derive(Debug)]
+pub struct ConvertedValue<'a>(Source<'a>);
+
+#[derive(Debug)]
+enum Source<'a> {
+    /// No contract looks at the property.
+    Ignored,
+    /// The default of the declaration, or a value of the host.
+    Default,
+    /// The value in the model, or null without one.
+    Made(MadeValue<'a>),
 }
 
 impl<'a> ContractCheck<'a> {
-    /// Checks the value of a property of an object against one of its declarations.
+    /// Checks the value of a property of an object against the nearest of its declarations, and returns what that makes
+    /// of it.
     ///
-    /// Several classes that an object inherits can declare one property. The declaration of the `nearest` class says
-    /// whether the value is from the model, and its contract converts the value; the others only look at the result.
-    /// Source: `set_property` in `murano/dsl/murano_object.py`. Without a value, the property is null, unless the nearest
-    /// declaration has a default. The engine ignores values of `Runtime`, `Static` and `Config` properties. `exclusions`
-    /// are those of the object.
+    /// Several classes that an object inherits can declare one property. The declaration of the nearest class says
+    /// whether the value is from the model, and its contract converts the value; the [others](Self::inherited) only look
+    /// at the result. Source: `set_property` in `murano/dsl/murano_object.py`. Without a value, the property is null,
+    /// unless the declaration has a default. The engine ignores values of `Runtime`, `Static` and `Config` properties.
+    /// `exclusions` are those of the object.
     pub fn property(
         &mut self,
         model: &ObjectModel,
         holder: PropertyHolder<'_>,
         property: &'a Property,
-        nearest: &'a Property,
         value: Option<&'a ModelValue>,
         exclusions: &Exclusions,
-    ) {
-        if NOT_IN_MODEL.contains(&nearest.usage.value.as_str())
-            || (value.is_none() && nearest.has_default)
-        {
-            return;
-        }
+    ) -> ConvertedValue<'a> {
         let name = &property.name.value;
-        let path = property_path(holder.path, name);
+        let usage = property.usage.value.as_str();
+        let start = ValuePath::Start(holder.path);
+        let path = ValuePath::Property(&start, name);
         let exclusions = exclusions.of(name);
-        if std::ptr::eq(property, nearest) {
-            let contract = &property.contract.value;
-            self.check(model, holder, &path, contract, value, &exclusions);
-            return;
-        }
-        let mut converted = ContractCheck::default();
-        let contract = &nearest.contract.value;
-        let made = converted.check(model, holder, &path, contract, value, &exclusions);
-        let mut visit = Visit {
-            model,
-            holder,
-            found: self,
+        let contract = &property.contract.value;
+        // The value of `Config` is from the host.
+        let is_default = match usage {
+            "Config" => true,
+            "Runtime" => property.has_default,
+            "Static" => false,
+            _ => property.has_default && value.is_none(),
         };
-        visit.validate(&property.contract.value, &made, &path, &exclusions);
+        if exclusions.is_everything() {
+            return ConvertedValue(Source::Ignored);
+        }
+        let mut visit = self.visit(model, holder);
+        if is_default {
+            visit.names_of_default(contract, &path);
+            return ConvertedValue(Source::Default);
+        }
+        if NOT_IN_MODEL.contains(&usage) {
+            return ConvertedValue(Source::Ignored);
+        }
+        ConvertedValue(Source::Made(visit.contract(
+            contract,
+            value,
+            &path,
+            &exclusions,
+        )))
+    }
+
+    /// Checks what the nearest declaration of a property makes of its value against a farther one.
+    pub fn inherited(
+        &mut self,
+        model: &ObjectModel,
+        holder: PropertyHolder<'_>,
+        property: &'a Property,
+        value: &ConvertedValue<'a>,
+        exclusions: &Exclusions,
+    ) {
+        let name = &property.name.value;
+        let start = ValuePath::Start(holder.path);
+        let path = ValuePath::Property(&start, name);
+        let contract = &property.contract.value;
+        let mut visit = self.visit(model, holder);
+        match &value.0 {
+            Source::Ignored => {}
+            Source::Default => visit.names_of_default(contract, &path),
+            Source::Made(made) => visit.validate(contract, made, &path, &exclusions.of(name)),
+        }
     }
 
     /// Checks a value, such as that of an argument, against a contract. `holder` is the object that it is written in, `path`
@@ -95,38 +146,39 @@ impl<'a> ContractCheck<'a> {
             path: "",
             described: None,
         };
-        self.check(model, holder, path, contract, value, exclusions);
+        let path = ValuePath::Start(path);
+        let mut visit = self.visit(model, holder);
+        visit.contract(contract, value, &path, exclusions);
     }
 
-    /// Returns what the contract makes of the value.
-    fn check(
-        &mut self,
-        model: &ObjectModel,
-        holder: PropertyHolder<'_>,
-        path: &str,
-        contract: &'a Contract,
-        value: Option<&'a ModelValue>,
-        exclusions: &Exclusions,
-    ) -> MadeValue<'a> {
-        let mut visit = Visit {
+    fn visit<'visit>(
+        &'visit mut self,
+        model: &'visit ObjectModel,
+        holder: PropertyHolder<'visit>,
+    ) -> Visit<'visit, 'a> {
+        Visit {
             model,
             holder,
             found: self,
-        };
-        visit.contract(contract, value, path, exclusions)
+        }
     }
 }
 
-struct Visit<'visit, 'a> {
+pub(super) struct Visit<'visit, 'a> {
     model: &'visit ObjectModel,
     holder: PropertyHolder<'visit>,
-    found: &'visit mut ContractCheck<'a>,
+    pub(super) found: &'visit mut ContractCheck<'a>,
 }
 
 impl<'a> Visit<'_, 'a> {
-    fn violated(&mut self, problem: ValueProblem, location: Option<&Location>, path: &str) {
+    pub(super) fn violated(
+        &mut self,
+        problem: ValueProblem,
+        location: Option<&Location>,
+        path: &ValuePath<'_>,
+    ) {
         self.found.violations.push(ValueViolation {
-            path: path.to_owned(),
+            path: path.written(),
             problem,
             location: location.cloned(),
         });
@@ -137,9 +189,10 @@ impl<'a> Visit<'_, 'a> {
         &mut self,
         contract: &'a Contract,
         value: Option<&'a ModelValue>,
-        path: &str,
+        path: &ValuePath<'_>,
         exclusions: &Exclusions,
     ) -> MadeValue<'a> {
+        self.found.values += 1;
         let location = value.map(|value| &value.location);
         let made = |made| MadeValue { made, location };
         if exclusions.is_everything() {
@@ -161,7 +214,7 @@ impl<'a> Visit<'_, 'a> {
                 for (at, value) in values.iter().enumerate() {
                     list.push(match items.get(at).or(items.last()) {
                         Some(item) => {
-                            self.contract(item, Some(value), &format!("{path}[{at}]"), &of_items)
+                            self.contract(item, Some(value), &ValuePath::Item(path, at), &of_items)
                         }
                         None => unchanged(value, &of_items),
                     });
@@ -183,12 +236,12 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Whether a list has as many items as its contract allows.
-    fn count(
+    pub(super) fn count(
         &mut self,
         contract: &Contract,
         count: usize,
         location: Option<&Location>,
-        path: &str,
+        path: &ValuePath<'_>,
     ) {
         let Contract::List {
             minimum, maximum, ..
@@ -209,7 +262,7 @@ impl<'a> Visit<'_, 'a> {
         &mut self,
         keys: &'a [(MapKey, Contract)],
         entries: &'a [(String, ModelValue)],
-        path: &str,
+        path: &ValuePath<'_>,
         exclusions: &Exclusions,
     ) -> Vec<(&'a str, MadeValue<'a>)> {
         let named: HashSet<&str> = named_keys(keys).collect();
@@ -223,7 +276,7 @@ impl<'a> Visit<'_, 'a> {
                 MapKey::Named(name) => {
                     let value = by_name.get(name.as_str()).copied();
                     let excluded = exclusions.of(name);
-                    let path = property_path(path, name);
+                    let path = ValuePath::Property(path, name);
                     made.push((&**name, self.contract(contract, value, &path, &excluded)));
                 }
                 MapKey::Matching(rules) => {
@@ -231,7 +284,7 @@ impl<'a> Visit<'_, 'a> {
                     let others = entries.iter();
                     for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
                         let excluded = exclusions.of(name);
-                        let path = property_path(path, name);
+                        let path = ValuePath::Property(path, name);
                         if rules.contains(&Rule::Int) && !is_python_int(name) {
                             self.violated(ValueProblem::KeyNotInt, Some(&value.location), &path);
                         }
@@ -244,7 +297,7 @@ impl<'a> Visit<'_, 'a> {
         made
     }
 
-    fn not_checked(&mut self, rules: &'a [Rule]) {
+    pub(super) fn not_checked(&mut self, rules: &'a [Rule]) {
         for rule in rules {
             if let Rule::Unchecked(written) = rule {
                 self.found.not_checked.push(written);
@@ -252,135 +305,76 @@ impl<'a> Visit<'_, 'a> {
         }
     }
 
-    /// Checks what another contract made of a value. Recursion is bounded by the depth limit on documents.
-    fn validate(
-        &mut self,
-        contract: &'a Contract,
-        value: &MadeValue<'a>,
-        path: &str,
-        exclusions: &Exclusions,
-    ) {
-        if exclusions.is_everything() {
-            return;
-        }
-        match (contract, &value.made) {
-            (_, Made::Unknown) => {}
-            (Contract::Rules(rules), _) => {
-                self.not_checked(rules);
-                for rule in rules {
-                    if let Some(problem) = self.invalid(rule, value, path) {
-                        return self.violated(problem, value.location, path);
-                    }
-                }
-            }
-            (Contract::List { items, .. }, made) => {
-                let (values, of_items) = match made {
-                    Made::List(values) => (values.as_slice(), exclusions.of_items()),
-                    Made::Null => (Default::default(), exclusions.clone()),
-                    _ => (std::slice::from_ref(value), exclusions.clone()),
-                };
-                self.count(contract, values.len(), value.location, path);
-                for (at, value) in values.iter().enumerate() {
-                    if let Some(item) = items.get(at).or(items.last()) {
-                        self.validate(item, value, &format!("{path}[{at}]"), &of_items);
-                    }
-                }
-            }
-            (Contract::Map(keys), made) => {
-                let nothing = MadeValue {
-                    made: Made::Null,
-                    location: None,
-                };
-                let entries = match made {
-                    Made::Map(entries) => entries.as_slice(),
-                    Made::Null => &[],
-                    _ => return self.violated(ValueProblem::NotMapping, value.location, path),
-                };
-                let named: HashSet<&str> = named_keys(keys).collect();
-                for (key, contract) in keys {
-                    if let MapKey::Named(name) = key {
-                        let value = entries.iter().find(|(key, _)| key == name);
-                        let value = value.map_or(&nothing, |(_, value)| value);
-                        let excluded = exclusions.of(name);
-                        self.validate(contract, value, &property_path(path, name), &excluded);
-                        continue;
-                    }
-                    for (name, value) in entries.iter().filter(|(name, _)| !named.contains(name)) {
-                        let excluded = exclusions.of(name);
-                        self.validate(contract, value, &property_path(path, name), &excluded);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What a rule finds wrong with what another contract made of a value.
-    fn invalid(
-        &mut self,
-        rule: &'a Rule,
-        value: &MadeValue<'a>,
-        path: &str,
-    ) -> Option<ValueProblem> {
-        match (rule, &value.made) {
-            (Rule::NotNull, Made::Null) if value.location.is_none() => Some(ValueProblem::Absent),
-            (Rule::NotNull, Made::Null) => Some(ValueProblem::Null),
-            (Rule::NotNull | Rule::Unchecked(_), _) | (_, Made::Unknown) => None,
-            (Rule::Equal(expected), made) => {
-                (!made.may_equal(expected)).then(|| ValueProblem::NotEqual(expected.clone()))
-            }
-            (_, Made::Null) => None,
-            (Rule::String, made) => {
-                (!matches!(made, Made::Text(_))).then_some(ValueProblem::NotText)
-            }
-            (Rule::Int, made) => {
-                (!matches!(made, Made::Integer(_))).then_some(ValueProblem::NotInt)
-            }
-            (Rule::Bool, made) => (!matches!(made, Made::Bool(_))).then_some(ValueProblem::NotBool),
-            (Rule::Class(constraint) | Rule::Template(constraint), made) => match made {
-                Made::Object(object) => {
-                    self.found.objects.push(ConstrainedObject {
-                        constraint,
-                        object: *object,
-                        path: path.to_owned(),
-                    });
-                    None
-                }
-                Made::Described { place, .. } => {
-                    self.constrain_description(constraint, place, path);
-                    None
-                }
-                _ => Some(ValueProblem::NotObject(constraint.class.clone())),
-            },
-            (Rule::Owned, made) => match made {
-                Made::Object(object) if self.holds(*object) => None,
-                Made::Described { is_owned: true, .. } => None,
-                Made::Object(_) | Made::Described { .. } => Some(ValueProblem::NotOwned),
-                _ => Some(ValueProblem::NoObject),
-            },
-            // The engine does not look at the owner again.
-            (Rule::NotOwned, made) => (!matches!(made, Made::Object(_) | Made::Described { .. }))
-                .then_some(ValueProblem::NoObject),
-        }
-    }
-
-    fn constrain_description(
+    pub(super) fn constrain_description(
         &mut self,
         constraint: &'a ClassConstraint,
         described: &'a Location,
-        path: &str,
+        path: &ValuePath<'_>,
     ) {
+        self.names_of_object(constraint, path);
         (self.found.constrained_descriptions).push(ConstrainedDescription {
             constraint,
             described,
-            path: path.to_owned(),
+            path: path.written(),
         });
+    }
+
+    /// Notes a class that a contract names, the first time.
+    fn names(&mut self, class: &'a ClassName, path: &ValuePath<'_>) {
+        if self.found.named.insert(std::ptr::from_ref(class).addr()) {
+            let path = path.written();
+            self.found.named_classes.push(NamedClass { class, path });
+        }
+    }
+
+    pub(super) fn names_of_null(&mut self, constraint: &'a ClassConstraint, path: &ValuePath<'_>) {
+        self.names(&constraint.class, path);
+        if let Some(default) = &constraint.default {
+            self.names(default, path);
+        }
+    }
+
+    /// Notes the classes that are not looked up to see whether an object is of them.
+    pub(super) fn names_of_object(
+        &mut self,
+        constraint: &'a ClassConstraint,
+        path: &ValuePath<'_>,
+    ) {
+        if constraint.spec.is_some() {
+            self.names(&constraint.class, path);
+        }
+        if let Some(default) = &constraint.default {
+            self.names(default, path);
+        }
+    }
+
+    /// Notes the classes that a contract names for any value. Those of the items of lists are left out: a default may be
+    /// an empty list.
+    fn names_of_default(&mut self, contract: &'a Contract, path: &ValuePath<'_>) {
+        match contract {
+            Contract::Rules(rules) => {
+                for rule in rules {
+                    if let Rule::Class(constraint) | Rule::Template(constraint) = rule {
+                        self.names_of_null(constraint, path);
+                    }
+                }
+            }
+            Contract::List { .. } => {}
+            Contract::Map(keys) => {
+                for (key, contract) in keys {
+                    if let MapKey::Named(name) = key {
+                        self.names_of_default(contract, &ValuePath::Property(path, name));
+                    }
+                }
+            }
+        }
     }
 
     fn rules(
         &mut self,
         rules: &'a [Rule],
         value: Option<&'a ModelValue>,
-        path: &str,
+        path: &ValuePath<'_>,
         exclusions: &Exclusions,
     ) -> Made<'a> {
         static NULL: ValueKind = ValueKind::Null;
@@ -401,6 +395,12 @@ impl<'a> Visit<'_, 'a> {
         for rule in rules {
             match rule {
                 Rule::Class(constraint) | Rule::Template(constraint)
+                    if matches!(kind, ValueKind::Null) =>
+                {
+                    self.names_of_null(constraint, path);
+                    continue;
+                }
+                Rule::Class(constraint) | Rule::Template(constraint)
                     if became.may_be_object() && Self::takes(rule, kind) =>
                 {
                     became = Became::Object;
@@ -410,11 +410,14 @@ impl<'a> Visit<'_, 'a> {
                             | ValueKind::Reference(object)
                             | ValueKind::Repeated(object),
                             _,
-                        ) => self.found.objects.push(ConstrainedObject {
-                            constraint,
-                            object: *object,
-                            path: path.to_owned(),
-                        }),
+                        ) => {
+                            self.names_of_object(constraint, path);
+                            self.found.objects.push(ConstrainedObject {
+                                constraint,
+                                object: *object,
+                                path: path.written(),
+                            });
+                        }
                         (ValueKind::UntypedReference(place), _) => {
                             self.constrain_description(constraint, &place.location, path);
                         }
@@ -428,10 +431,13 @@ impl<'a> Visit<'_, 'a> {
                             Some(value),
                         ) => {
                             is_described = true;
+                            if constraint.spec_of_described() != constraint.spec.as_ref() {
+                                self.names(&constraint.class, path);
+                            }
                             self.found.described.push(DescribedObject {
                                 constraint,
                                 properties,
-                                path: path.to_owned(),
+                                path: path.written(),
                                 location: &value.location,
                                 exclusions: exclusions.and(constraint),
                             });
@@ -555,7 +561,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Whether an object is written inside the holder, or inside an object that is.
-    fn holds(&self, object: ObjectId) -> bool {
+    pub(super) fn holds(&self, object: ObjectId) -> bool {
         let object = self.model.object(object);
         match self.holder.described {
             Some(described) => is_inside(&object.location, described),
@@ -607,7 +613,7 @@ fn is_inside(inner: &Location, outer: &Location) -> bool {
 }
 
 /// The keys that a contract names.
-fn named_keys(keys: &[(MapKey, Contract)]) -> impl Iterator<Item = &str> {
+pub(super) fn named_keys(keys: &[(MapKey, Contract)]) -> impl Iterator<Item = &str> {
     keys.iter().filter_map(|(key, _)| match key {
         MapKey::Named(name) => Some(name.as_str()),
         MapKey::Matching(_) => None,
@@ -631,13 +637,4 @@ fn is_python_int(text: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     (digits.split('_')).all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
-}
-
-/// The path of a property in what `path` leads to, which is empty for the object itself.
-pub fn property_path(path: &str, name: &str) -> String {
-    let name = Escaped::shortened(name);
-    match path {
-        "" => name.to_string(),
-        path => format!("{path}.{name}"),
-    }
 }

@@ -30,10 +30,12 @@
 //! # Cost
 //!
 //! Each check takes time linear in the number of values in the model, times the ancestors of their
-//! classes. The class files for all objects are requested in one step, so the result does not depend
+//! classes, and counts that as [looks](Budget::look_at_values): each class of a long line of ancestors can
+//! declare a property with a million items. The class files for all objects are requested in one step, so the result does not depend
 //! on the order in which they arrive.
 
 mod ancestors;
+mod definers;
 mod exclusions;
 
 pub(crate) use ancestors::{Lookup, LookupOutcome};
@@ -43,15 +45,17 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ContractPlace,
-    Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName, Property, PropertyHolder,
-    Release, Spec, ValueProblem, Version,
+    ConvertedValue, Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName,
+    PropertyHolder, Release, Spec, ValueProblem, Version,
 };
 use rustc_hash::FxHashMap;
 
-use crate::class_rules::{ClassAt, provider};
+use crate::budget::{Budget, Interrupt};
+use crate::class_rules::ClassAt;
 use crate::selection::Selection;
-use crate::universe::{ClassId, Missing, PackageContents, ReleaseId, Universe};
+use crate::universe::{Missing, PackageContents, ReleaseId, Universe};
 use ancestors::{AncestorWalk, WalkStart};
+use definers::{Allowed, Definer, Described};
 use exclusions::ObjectExclusions;
 pub(crate) use exclusions::{ExclusionSource, OwnDeclaration};
 
@@ -151,7 +155,8 @@ pub(crate) struct TracedViolation {
 pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
-) -> Result<Vec<TracedViolation>, Missing> {
+    budget: &mut Budget,
+) -> Result<Vec<TracedViolation>, Interrupt> {
     let (Some(model), Some(root)) = (
         universe.catalog.model().cloned(),
         universe.catalog.model_root(),
@@ -173,7 +178,8 @@ pub(crate) fn violated_contracts(
         described: FxHashMap::default(),
         constrained: Vec::new(),
     };
-    let (violations, visited) = check.run()?;
+    // The check starts again once class files are there.
+    let (violations, visited) = budget.restartable(|budget| check.run(budget))?;
     universe.classes.look_at(visited);
     Ok(violations)
 }
@@ -241,7 +247,10 @@ impl Declaration<'_> {
 }
 
 impl<'a> ModelCheck<'a> {
-    fn run(mut self) -> Result<(Vec<TracedViolation>, Vec<ReleaseId>), Missing> {
+    fn run(
+        mut self,
+        budget: &mut Budget,
+    ) -> Result<(Vec<TracedViolation>, Vec<ReleaseId>), Interrupt> {
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
             let Some(class) = self.class_of(holder) else {
@@ -257,14 +266,14 @@ impl<'a> ModelCheck<'a> {
                 described: None,
             }];
             while let Some(object) = rest.pop() {
-                self.object(object, &mut rest);
+                self.object(object, &mut rest, budget)?;
             }
         }
         self.constrained_descriptions();
         if self.missing.is_empty() {
             Ok((self.violations, self.visited))
         } else {
-            Err(Missing::Classes(self.missing))
+            Err(Missing::Classes(self.missing).into())
         }
     }
 
@@ -280,7 +289,12 @@ impl<'a> ModelCheck<'a> {
 
     /// Checks an object against every declaration of its properties. The objects that contracts
     /// describe in it are added to `rest`.
-    fn object(&mut self, object: CheckedObject<'a>, rest: &mut Vec<CheckedObject<'a>>) {
+    fn object(
+        &mut self,
+        object: CheckedObject<'a>,
+        rest: &mut Vec<CheckedObject<'a>>,
+        budget: &mut Budget,
+    ) -> Result<(), Interrupt> {
         let values: FxHashMap<&str, &'a ModelValue> = (object.properties.iter())
             .map(|(name, value)| (name.as_str(), value))
             .collect();
@@ -288,7 +302,8 @@ impl<'a> ModelCheck<'a> {
         let start = object.start.class;
         let mut walk = AncestorWalk::from(object.start);
         let mut ancestry = Vec::new();
-        let mut nearest: FxHashMap<&str, (&'a Property, usize)> = FxHashMap::default();
+        // What the nearest declaration makes of the value, and the lookups up to it.
+        let mut nearest: FxHashMap<&str, (ConvertedValue<'a>, usize)> = FxHashMap::default();
         while let Some(at) = walk.next() {
             let lookups_before = walk.lookups.len();
             walk.push_parents(self.universe, self.selection, at);
@@ -306,8 +321,6 @@ impl<'a> ModelCheck<'a> {
             for property in definition.iter().flat_map(|class| &class.properties) {
                 let name = property.name.value.as_str();
                 let value = values.get(name).copied();
-                let (nearest, up_to_nearest) =
-                    *nearest.entry(name).or_insert((property, lookups_before));
                 let mut found = ContractCheck::default();
                 let holder = PropertyHolder {
                     object: object.holder,
@@ -315,7 +328,16 @@ impl<'a> ModelCheck<'a> {
                     described: object.described,
                 };
                 let exclusions = &object.exclusions;
-                found.property(self.model, holder, property, nearest, value, exclusions);
+                let model = self.model;
+                let up_to_nearest = if let Some((converted, up_to_nearest)) = nearest.get(name) {
+                    found.inherited(model, holder, property, converted, exclusions);
+                    *up_to_nearest
+                } else {
+                    let converted = found.property(model, holder, property, value, exclusions);
+                    nearest.insert(name, (converted, lookups_before));
+                    lookups_before
+                };
+                budget.look_at_values(found.values)?;
                 let declaration = Declaration {
                     at,
                     holder: object.holder,
@@ -340,6 +362,21 @@ impl<'a> ModelCheck<'a> {
                 for constrained in found.objects {
                     let traced = self.constrained(&declaration, constrained);
                     self.violations.extend(traced);
+                }
+                for named in found.named_classes {
+                    if is_known(&named.path) {
+                        continue;
+                    }
+                    let class = self.universe.catalog.class_of_contract(named.class);
+                    if let Definer::Nobody(lookups) = self.definer(at.release, class) {
+                        let traced = self.unknown_class(
+                            &declaration,
+                            named.path,
+                            (named.class, None),
+                            lookups,
+                        );
+                        self.violations.push(traced);
+                    }
                 }
                 for constrained in found.constrained_descriptions {
                     if !is_known(&constrained.path) {
@@ -371,14 +408,11 @@ impl<'a> ModelCheck<'a> {
                         }
                         Described::NotFound(_) if is_known(&described.path) => {}
                         Described::NotFound(lookups) => {
-                            let class = described.constraint.described().clone();
-                            let spec = described.constraint.spec_of_described().cloned();
-                            let problem = ContractProblem::UnknownClass(class, spec);
-                            let traced = self.violation(&declaration, described.path, problem);
-                            self.violations.push(TracedViolation {
-                                allowed_lookups: lookups,
-                                ..traced
-                            });
+                            let constraint = described.constraint;
+                            let wanted = (constraint.described(), constraint.spec_of_described());
+                            let path = described.path;
+                            let traced = self.unknown_class(&declaration, path, wanted, lookups);
+                            self.violations.push(traced);
                         }
                         Described::Unknown => {}
                     }
@@ -397,6 +431,7 @@ impl<'a> ModelCheck<'a> {
         };
         let exclusions = &object.exclusions;
         holder.exclude(object.properties, exclusions, &mut self.exclusions);
+        Ok(())
     }
 
     /// Notes a contract on the class of an object that a contract describes.
@@ -474,11 +509,10 @@ impl<'a> ModelCheck<'a> {
         &self,
         declaration: &Declaration<'_>,
         path: String,
-        constraint: &ClassConstraint,
+        (class, spec): (&ClassName, Option<&Spec>),
         lookups: Vec<Lookup>,
     ) -> TracedViolation {
-        let problem =
-            ContractProblem::UnknownClass(constraint.class.clone(), constraint.spec.clone());
+        let problem = ContractProblem::UnknownClass(class.clone(), spec.cloned());
         TracedViolation {
             allowed_lookups: lookups,
             ..self.violation(declaration, path, problem)
@@ -500,7 +534,8 @@ impl<'a> ModelCheck<'a> {
         let (allowed, allowed_lookups) = match self.allowed(constraint, declaration.at.release) {
             Allowed::Versions(allowed, lookups) => (allowed, lookups),
             Allowed::NotFound(lookups) => {
-                return Some(self.unknown_class(declaration, path, constraint, lookups));
+                let wanted = (&constraint.class, constraint.spec.as_ref());
+                return Some(self.unknown_class(declaration, path, wanted, lookups));
             }
             Allowed::Unknown => return None,
         };
@@ -534,93 +569,6 @@ impl<'a> ModelCheck<'a> {
         }
     }
 
-    /// The class of an object that a contract describes.
-    fn described_class(
-        &self,
-        declaration: &Declaration<'_>,
-        constraint: &ClassConstraint,
-    ) -> Described {
-        let declaring = declaration.at;
-        let class = self
-            .universe
-            .catalog
-            .class_of_contract(constraint.described());
-        let mut lookups = declaration.lookups();
-        let at = match self.definer(declaring.release, class) {
-            Definer::Own => ClassAt {
-                release: declaring.release,
-                class,
-            },
-            Definer::Required(requirement, release) => {
-                lookups.extend(ancestors::lookups(
-                    declaring.release,
-                    requirement,
-                    class,
-                    LookupOutcome::Entered(class),
-                ));
-                ClassAt { release, class }
-            }
-            Definer::Nobody(lookups) => return Described::NotFound(lookups),
-            Definer::Unknown => return Described::Unknown,
-        };
-        let version = self.universe.catalog.version(at.release);
-        if constraint
-            .spec_of_described()
-            .is_some_and(|spec| !spec.matches(version))
-        {
-            return Described::NotFound(lookups);
-        }
-        Described::Class(WalkStart { class: at, lookups })
-    }
-
-    /// The allowed versions of a constraint's class.
-    fn allowed(&self, constraint: &ClassConstraint, release: ReleaseId) -> Allowed {
-        if let Some(spec) = &constraint.spec {
-            return Allowed::Versions(AllowedVersions::Spec(spec.clone()), Vec::new());
-        }
-        let class = self.universe.catalog.class_of_contract(&constraint.class);
-        match self.definer(release, class) {
-            Definer::Own => {
-                let own = self.universe.catalog.version(release).clone();
-                Allowed::Versions(AllowedVersions::MajorOf(own), Vec::new())
-            }
-            Definer::Required(requirement, _) => {
-                let details = self.universe.known_details(release);
-                let spec = details.requirements[requirement].requirement.spec.clone();
-                let outcome = LookupOutcome::Defines(class);
-                let lookups = ancestors::lookups(release, requirement, class, outcome);
-                Allowed::Versions(AllowedVersions::Spec(spec), lookups)
-            }
-            Definer::Nobody(lookups) => Allowed::NotFound(lookups),
-            Definer::Unknown => Allowed::Unknown,
-        }
-    }
-
-    /// The package in which a release finds a class.
-    fn definer(&self, release: ReleaseId, class: ClassId) -> Definer {
-        let details = self.universe.known_details(release);
-        let table = details.classes.as_ref();
-        if table.is_some_and(|table| table.position(class).is_some()) {
-            return Definer::Own;
-        }
-        if let Some((requirement, found)) = provider(self.universe, self.selection, release, class)
-        {
-            return Definer::Required(requirement, found);
-        }
-        let bound = self.selection.bound(release);
-        let has_classes =
-            |release: &ReleaseId| self.universe.known_details(*release).classes.is_some();
-        if table.is_none() || !bound.iter().all(has_classes) {
-            return Definer::Unknown;
-        }
-        let lookups = (0..bound.len()).map(|requirement| Lookup {
-            release,
-            requirement,
-            outcome: LookupOutcome::NotDefined(class),
-        });
-        Definer::Nobody(lookups.collect())
-    }
-
     /// How an object violates a constraint: the lookups up to the class that the constraint names,
     /// that class if the object inherits it, and the object's own class. `None` if the object meets
     /// the constraint.
@@ -648,30 +596,4 @@ impl<'a> ModelCheck<'a> {
         // A release with unknown classes could define it.
         all_known.then_some((walk.lookups, None, class))
     }
-}
-
-/// The package in which a release finds a class.
-enum Definer {
-    Own,
-    /// The number of the requirement, and the release that it is bound to.
-    Required(usize, ReleaseId),
-    /// None of the required ones: the lookups that say so.
-    Nobody(Vec<Lookup>),
-    /// The classes of some package are unknown.
-    Unknown,
-}
-
-/// The versions that a contract allows.
-enum Allowed {
-    /// The versions, and the lookups that determine them.
-    Versions(AllowedVersions, Vec<Lookup>),
-    NotFound(Vec<Lookup>),
-    Unknown,
-}
-
-/// The class of an object that a contract describes.
-enum Described {
-    Class(WalkStart),
-    NotFound(Vec<Lookup>),
-    Unknown,
 }

@@ -62,7 +62,7 @@ impl SearchEngine {
                 // Contracts come last, so that an explanation names one only if the rest can be
                 // solved.
                 && self.reaches_goals(problem, &selection, budget)?
-                && self.meets_contracts(problem, &selection)?;
+                && self.meets_contracts(problem, &selection, budget)?;
             if is_valid {
                 return Ok(Verdict::Solved(Solution { selection, quality }));
             }
@@ -136,8 +136,9 @@ impl SearchEngine {
         &mut self,
         problem: &mut Problem<'_>,
         selection: &Selection,
+        budget: &mut Budget,
     ) -> Result<bool, Interrupt> {
-        let violated = violated_contracts(problem.universe, selection)?;
+        let violated = violated_contracts(problem.universe, selection, budget)?;
         let nogoods = violated
             .into_iter()
             .map(|violated| violated.nogood(problem, selection))

@@ -156,7 +156,9 @@ impl<'a> Check<'a> {
                 let value = match value {
                     _ if excluded.contains(&Vec::new()) => return true,
                     Some((_, value)) => value,
-                    None if decisive.has_default => return true,
+                    None if decisive.has_default => {
+                        return self.finds_always(declaring, &property.contract);
+                    }
                     None => &Value::Null,
                 };
                 if first == *declaring {
@@ -182,6 +184,24 @@ impl<'a> Check<'a> {
             }
         }
         meets
+    }
+
+    /// Whether the classes that a contract names are found, if it names them for any value.
+    fn finds_always(&self, declaring: &Class, contract: &Contract) -> bool {
+        match contract {
+            Contract::Class(class, _) | Contract::Template(class, _) => {
+                self.finds(declaring, class)
+            }
+            Contract::NotNull(inner) | Contract::Owned(_, inner) | Contract::Map(inner) => {
+                self.finds_always(declaring, inner)
+            }
+            Contract::Int | Contract::Text | Contract::List(..) => true,
+        }
+    }
+
+    /// Whether the release that declares a property finds a class.
+    fn finds(&self, (_, release): &Class, class: &ClassName) -> bool {
+        self.classes.provider(release, class).is_some()
     }
 
     /// The properties that a class declares. Nobody knows what a class declares that is not known.
@@ -347,6 +367,9 @@ impl<'a> Check<'a> {
                 };
                 self.validates(holder, declaring, inner, value, &below(excluded, "k"))
             }
+            (Contract::Class(class, _) | Contract::Template(class, _), Made::Null) => {
+                self.finds(declaring, class)
+            }
             (_, Made::Null) => true,
             (Contract::Int, made) => matches!(made, Made::Int),
             (Contract::Text, made) => matches!(made, Made::Text),
@@ -426,7 +449,9 @@ impl<'a> Check<'a> {
             (Contract::Text, Value::Map(..) | Value::List(_) | Value::Object(_)) => false,
             // The ids of objects are numbers here.
             (Contract::Int | Contract::Text, _) => true,
-            (Contract::Class(..) | Contract::Template(..), Value::Null) => true,
+            (Contract::Class(class, _) | Contract::Template(class, _), Value::Null) => {
+                self.finds(declaring, class)
+            }
             (
                 Contract::Class(..) | Contract::Template(..),
                 Value::Int(_) | Value::Text | Value::List(_),
@@ -504,10 +529,10 @@ impl Allowed {
         wanted: &ClassName,
         spec: Option<&Spec>,
     ) -> Option<Self> {
+        let provider = classes.provider(release, wanted)?;
         if let Some(spec) = spec {
             return Some(Self::Spec(spec.clone()));
         }
-        let provider = classes.provider(release, wanted)?;
         if provider == *release {
             return Some(Self::MajorOf(provider.version));
         }

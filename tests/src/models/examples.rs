@@ -119,7 +119,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
 /// release of its own, a version that the contracts do not allow.
 pub fn same_objects() -> Model {
     let records = [
-        release("H", "1").defines("H", &[]),
+        release("H", "1").defines("H", &[]).hides("W", &[]),
         release("W", "1").defines("W", &[]),
         release("W", "2").defines("W", &[]),
         release("X", "1.1").requires("W", "2").defines("X", &["W"]),

@@ -243,7 +243,11 @@ impl ClassFileReader<'_> {
     /// Recursion is bounded by the depth limit on documents.
     fn contract(&mut self, node: &Node) -> Contract {
         match &node.value {
-            Value::Scalar(scalar) if scalar.is_null() || is_word(&scalar.text) => {
+            Value::Scalar(scalar)
+                if scalar.is_null()
+                    || is_word(&scalar.text)
+                    || !self.may_be_expression(scalar, node.span) =>
+            {
                 Contract::Rules(vec![Rule::Equal(literal(scalar))])
             }
             Value::Scalar(scalar) => Contract::Rules(self.rules(&scalar.text, node.span)),
@@ -251,7 +255,7 @@ impl ClassFileReader<'_> {
                 let bounds: Vec<i64> = nodes
                     .iter()
                     .rev()
-                    .map_while(|node| node.as_scalar()?.text.parse().ok())
+                    .map_while(|node| length(node.as_scalar()?))
                     .collect();
                 let items = &nodes[..nodes.len() - bounds.len().min(2)];
                 // Negative bounds allow any number.
@@ -271,8 +275,12 @@ impl ClassFileReader<'_> {
             }
             Value::Mapping(mapping) => {
                 let mut entries = Vec::with_capacity(mapping.entries.len());
+                let is_expression = |reader: &Self, entry: &Entry| {
+                    entry.key.text.contains('$')
+                        && reader.may_be_expression(&entry.key, entry.key_span)
+                };
                 let mut expressions =
-                    (mapping.entries.iter()).filter(|entry| entry.key.text.contains('$'));
+                    (mapping.entries.iter()).filter(|entry| is_expression(self, entry));
                 if let Some(second) = expressions.nth(1) {
                     let message = "a mapping of contracts can have only one key that is an \
                                    expression: no value meets this contract";
@@ -280,7 +288,7 @@ impl ClassFileReader<'_> {
                         .warning_of(Code::Contract, message, second.key_span);
                 }
                 for entry in &mapping.entries {
-                    let key = if entry.key.text.contains('$') {
+                    let key = if is_expression(self, entry) {
                         MapKey::Matching(self.rules(&entry.key.text, entry.key_span))
                     } else {
                         MapKey::Named(entry.key.text.clone())
@@ -290,6 +298,18 @@ impl ClassFileReader<'_> {
                 Contract::Map(entries)
             }
         }
+    }
+
+    /// Whether the engine may read a scalar as an expression: a plain one, or one with a tag. Others are texts.
+    fn may_be_expression(&self, scalar: &Scalar, span: Span) -> bool {
+        let before = self.nodes.source().text()[..span.start].trim_end();
+        let before = match scalar.style {
+            Style::Plain => return true,
+            Style::Quoted => before,
+            // The header comes before the text.
+            Style::Block => before.trim_end_matches(|it: char| !it.is_whitespace()),
+        };
+        before.trim_end().ends_with("!yaql")
     }
 
     fn rules(&mut self, text: &str, span: Span) -> Vec<Rule> {
@@ -359,6 +379,17 @@ impl ClassFileReader<'_> {
         let node = mapping.get(key).filter(|node| !node.is_nothing());
         let mapping = node.and_then(|node| self.nodes.mapping(node, &format!("`{key}`")));
         mapping.map_or(&[], |mapping| &mapping.entries)
+    }
+}
+
+/// The length of a list, if a scalar is one. `true` is 1 in Python.
+fn length(scalar: &Scalar) -> Option<i64> {
+    if scalar.style != Style::Plain {
+        return None;
+    }
+    match scalar.yaml_1_1_bool() {
+        Some(value) => Some(value.into()),
+        None => scalar.text.parse().ok(),
     }
 }
 

@@ -161,6 +161,8 @@ pub struct Problem {
     pub code: ProblemCode,
     /// The message for the client.
     pub detail: String,
+    /// What the client can do about it.
+    pub hints: Vec<String>,
     /// The cause, only for the log.
     pub cause: Option<Arc<dyn Error + Send + Sync>>,
     /// The length of the artifact, in bytes, if the problem is a range outside of it.
@@ -173,6 +175,7 @@ impl Problem {
         Self {
             code,
             detail: detail.into(),
+            hints: Vec::new(),
             cause: None,
             length: None,
         }
@@ -210,7 +213,8 @@ impl Problem {
 impl PartialEq for Problem {
     fn eq(&self, other: &Self) -> bool {
         let cause = |problem: &Self| problem.cause.as_ref().map(ToString::to_string);
-        (self.code, &self.detail, self.length) == (other.code, &other.detail, other.length)
+        (self.code, &self.detail, &self.hints, self.length)
+            == (other.code, &other.detail, &other.hints, other.length)
             && cause(self) == cause(other)
     }
 }

@@ -10,7 +10,9 @@ use pkgres_manifest::{
     ReadOptions, Version,
 };
 use pkgres_registry_client::http::Published;
-use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError, titled_at};
+use pkgres_registry_client::{
+    HttpRegistry, Registry as _, RegistryError, titled_at, unsatisfiable,
+};
 use pkgres_resolver::Request;
 use serde_json::json;
 
@@ -48,10 +50,19 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         context,
         output,
     )?;
-    same_package_system(name, &known, &registry)?;
     let version = &candidate.package.manifest.version;
-    if let Some(below) = newest_release(known, None, Some(version)) {
-        check_step(&candidate.package, &below, &configured, context, output)?;
+    let mut tried = PublishOutcome::WouldPublish;
+    if let Some(known) = known {
+        same_package_system(name, &known, &registry)?;
+        tried = candidate.try_out(&known);
+        if tried == PublishOutcome::WouldPublish && !args.allow_unsatisfiable {
+            check_requirements(&candidate.package, &configured, context)?;
+        }
+        if !args.allow_incompatible
+            && let Some(below) = newest_release(known, None, Some(version))
+        {
+            check_step(&candidate.package, &below, &configured, context, output)?;
+        }
     }
     warn_without_version(&candidate.package, output);
     let progress = output.progress(
@@ -59,7 +70,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         context.registries.activity(),
     );
     let published = if args.dry_run {
-        candidate.try_out(&registry)
+        Ok((tried, Vec::new()))
     } else {
         candidate.publish(bytes, &registry, args.allow_unsatisfiable)
     };
@@ -134,17 +145,15 @@ impl Candidate {
         Ok((candidate, bytes))
     }
 
-    /// Finds out what publishing would do.
-    fn try_out(&self, registry: &HttpRegistry) -> Result<(PublishOutcome, Vec<String>)> {
-        let (name, version) = (self.package.name(), &self.package.manifest.version);
-        let known = registry.records(std::slice::from_ref(name))?;
-        let mut releases = known.into_iter().flatten().flatten();
-        let outcome = match releases.find(|record| record.version == *version) {
+    /// What publishing would do in a registry with these releases of the package.
+    fn try_out(&self, known: &[IndexRecord]) -> PublishOutcome {
+        let version = &self.package.manifest.version;
+        let same_version = known.iter().find(|record| record.version == *version);
+        match same_version {
             None => PublishOutcome::WouldPublish,
             Some(record) if record.digest == Some(self.digest) => PublishOutcome::Same,
             Some(_) => PublishOutcome::Exists,
-        };
-        Ok((outcome, Vec::new()))
+        }
     }
 
     /// Publishes its archive; also returns the warnings of the registry.
@@ -164,8 +173,8 @@ impl Candidate {
     }
 }
 
-/// Checks a package before it is published, and reports the findings. Returns the releases that the registry has of it, to
-/// compare it with; none if that is not wanted, or not possible.
+/// Checks a package before it is published, and reports the findings. Returns the releases that the registry has of it;
+/// `None` if the token cannot read them.
 fn check(
     args: &PublishArgs,
     path: &Path,
@@ -174,17 +183,14 @@ fn check(
     configured: &ConfiguredRegistry,
     context: &Context,
     output: &mut Output,
-) -> Result<Vec<IndexRecord>> {
+) -> Result<Option<Vec<IndexRecord>>> {
+    let known = known_releases(registry, candidate.package.name())?;
     // That the token cannot read is said once.
     let mut said = None;
-    let known = if args.allow_incompatible {
-        Vec::new()
-    } else if let Some(known) = known_releases(registry, candidate.package.name(), output)? {
-        known
-    } else {
+    if known.is_none() && (args.dry_run || !args.allow_incompatible) {
+        output.findings(&[unread_releases(args, registry)]);
         said = Some(unread_requirements(configured));
-        Vec::new()
-    };
+    }
     let mut findings = candidate.findings.clone();
     let allows = args.allow_unsatisfiable;
     for finding in check_before_publishing(path, configured, allows, context, output)? {
@@ -287,13 +293,9 @@ fn target(args: &PublishArgs, name: &PackageName, context: &Context) -> Result<R
         .into())
 }
 
-/// The releases that a registry has of a package; `None`, with a warning, if the token may publish there but not read, as
-/// that of a job may.
-fn known_releases(
-    registry: &HttpRegistry,
-    name: &PackageName,
-    output: &mut Output,
-) -> Result<Option<Vec<IndexRecord>>> {
+/// The releases that a registry has of a package; `None` if the token may publish there but not read, as that of a job
+/// may.
+fn known_releases(registry: &HttpRegistry, name: &PackageName) -> Result<Option<Vec<IndexRecord>>> {
     let error = match registry.records(std::slice::from_ref(name)) {
         Ok(known) => return Ok(Some(known.into_iter().flatten().flatten().collect())),
         Err(error) => error,
@@ -302,16 +304,61 @@ fn known_releases(
     if !is_denied || registry.whoami().is_err() {
         return Err(without_cache(error));
     }
-    let message = format!(
-        "the token cannot read {}, so the version is not compared with earlier ones, and what the package uses of \
-         others is not checked",
-        titled_at(registry.name(), registry.address())
-    );
-    let warning = Diagnostic::warning(Code::Denied, message);
-    let hint =
-        "a token that may also read permits both; `--allow-incompatible` skips the comparison";
-    output.findings(&[warning.hint(hint)]);
     Ok(None)
+}
+
+/// The warning that the token cannot read the releases of a registry.
+fn unread_releases(args: &PublishArgs, registry: &HttpRegistry) -> Diagnostic {
+    let registry = titled_at(registry.name(), registry.address());
+    if args.dry_run {
+        let message = format!(
+            "the token cannot read {registry}, so it is unknown whether the registry has the version already and \
+             accepts it"
+        );
+        return Diagnostic::warning(Code::Denied, message)
+            .hint("a token that may also read permits the comparison");
+    }
+    let message = format!(
+        "the token cannot read {registry}, so the version is not compared with earlier ones, and what the package uses \
+         of others is not checked"
+    );
+    Diagnostic::warning(Code::Denied, message).hint(
+        "a token that may also read permits both; `--allow-incompatible` skips the comparison",
+    )
+}
+
+/// Fails if the registry cannot satisfy the requirements of a package. The registry checks that, too, but only once it has
+/// the archive, and it knows no positions.
+fn check_requirements(
+    package: &Package,
+    registry: &ConfiguredRegistry,
+    context: &Context,
+) -> Result<()> {
+    let options = &context.read_options;
+    let registries = context
+        .registries
+        .open(std::slice::from_ref(registry), options)?;
+    let Some(proof) = unsatisfiable(&package.index_record(), &registries, options)? else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} cannot satisfy the requirements of {}: {}",
+        title_of(&registry.location),
+        package.release(),
+        proof.reason
+    );
+    let mut finding = Diagnostic::error(Code::Rejected, message);
+    if let Some(location) = proof.location {
+        finding = finding.at(location);
+    }
+    for hint in proof.hints {
+        finding = finding.hint(hint);
+    }
+    let hint = "publish what it requires first; `--allow-unsatisfiable` publishes it all the same";
+    Err(Failure {
+        findings: vec![finding.hint(hint)],
+        exit: Exit::Registry,
+    })
 }
 
 /// Fails if the registry has something of another package system under the name.

@@ -12,6 +12,9 @@ use crate::registry_title::titled;
 /// The most characters of text from a server in a message.
 const SHOWN_CHARACTERS: usize = 300;
 
+/// The most hints of a server that are shown.
+const MAX_HINTS: usize = 10;
+
 /// The error of one attempt.
 #[derive(Debug)]
 pub(super) struct AttemptError {
@@ -19,14 +22,23 @@ pub(super) struct AttemptError {
     pub(super) reason: String,
     /// The error that the reason describes, if it is one of the HTTP library.
     pub(super) cause: Option<reqwest::Error>,
-    /// The registry's code of the error; empty if it sent none.
-    pub(super) code: String,
+    /// What the registry itself says of the error.
+    pub(super) answer: Box<ErrorAnswer>,
     /// The delay before the next attempt, if the registry sets one.
     pub(super) retry_after: Option<Duration>,
     /// Whether another attempt may succeed.
     pub(super) is_transient: bool,
     /// Whether the registry certainly did not carry out the request, and an attempt for that reason cannot do it twice.
     pub(super) was_refused: bool,
+}
+
+/// What a registry says of an error, besides its reason.
+#[derive(Debug, Default)]
+pub(super) struct ErrorAnswer {
+    /// The code of the error; empty if it sent none.
+    pub(super) code: String,
+    /// What it suggests.
+    pub(super) hints: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +184,7 @@ impl AttemptError {
             kind,
             reason: reason.into(),
             cause: None,
-            code: String::new(),
+            answer: Box::default(),
             retry_after: None,
             is_transient: false,
             was_refused: false,
@@ -247,7 +259,13 @@ impl RequestError {
         }
         match error.kind {
             ErrorKind::Unreachable | ErrorKind::Malformed if may_be_done => finding,
-            ErrorKind::Rejected => self.with_hint_of_rejection(finding, address),
+            ErrorKind::Rejected => {
+                for hint in error.answer.hints.iter().take(MAX_HINTS) {
+                    let hint = Escaped::within(hint, SHOWN_CHARACTERS);
+                    finding = finding.hint(hint.to_string());
+                }
+                self.with_hint_of_rejection(finding, address)
+            }
             _ => self.with_hints(finding, address),
         }
     }
@@ -301,7 +319,7 @@ impl RequestError {
                 None => finding.hint(OFFLINE_HINT),
             },
             // The caller is known: another token would help, logging in with the same one would not.
-            ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
+            ErrorKind::Denied if error.answer.code == "pkgres.forbidden" => finding.hint(format!(
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
@@ -336,7 +354,7 @@ impl RequestError {
 
     /// Adds what helps after a rejection with the code of the error.
     fn with_hint_of_rejection(&self, finding: Diagnostic, address: &str) -> Diagnostic {
-        match self.error.code.as_str() {
+        match self.error.answer.code.as_str() {
             "pkgres.no_such_token" => finding.hint(format!(
                 "`pkgres token list --registry {address}` shows the tokens with their ids"
             )),
@@ -486,13 +504,42 @@ mod tests {
     }
 
     #[test]
+    fn the_hints_of_a_registry_come_before_those_of_the_client() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let failed = RequestError {
+            error: AttemptError {
+                answer: Box::new(ErrorAnswer {
+                    code: "pkgres.unsatisfiable".to_owned(),
+                    hints: vec!["the versions are 1.0.0\u{1b}[2J".to_owned(); MAX_HINTS + 1],
+                }),
+                ..AttemptError::new(ErrorKind::Rejected, "there is no version 7")
+            },
+            attempts: 1,
+            request: "PUT https://example.org/v1".to_owned(),
+            creates: false,
+        };
+        let error = failed.into_error(&registry, "https://example.org/");
+        let hints = error.to_diagnostic().hints;
+        assert_eq!(hints.len(), MAX_HINTS + 1, "{hints:?}");
+        assert!(hints[0].starts_with("the versions are 1.0.0"), "{hints:?}");
+        assert!(!hints[0].contains('\u{1b}'), "{hints:?}");
+        assert!(
+            hints[MAX_HINTS].contains("--allow-unsatisfiable"),
+            "{hints:?}"
+        );
+    }
+
+    #[test]
     fn a_known_caller_gets_no_hint_to_log_in() {
         let registry = RegistryName::parse("acme").expect("a name");
         let address = "https://example.org/";
         let hints = |code: &str| {
             let failed = RequestError {
                 error: AttemptError {
-                    code: code.to_owned(),
+                    answer: Box::new(ErrorAnswer {
+                        code: code.to_owned(),
+                        ..ErrorAnswer::default()
+                    }),
                     ..AttemptError::new(ErrorKind::Denied, "no")
                 },
                 attempts: 1,

@@ -11,7 +11,7 @@ use crate::protocol::ErrorDocument;
 
 use super::address::shown;
 use super::content_coding::{Content, Decoder};
-use super::error::{AttemptError, ErrorKind};
+use super::error::{AttemptError, ErrorAnswer, ErrorKind};
 use super::network_limits::Usage;
 use super::request::Request;
 
@@ -152,8 +152,12 @@ pub(super) async fn classify(
         .map_or(String::new(), |entry| {
             format!(", request {}", entry.request_id)
         });
-    let code = detail.as_ref().map(|entry| entry.code.clone());
-    let code = code.unwrap_or_default();
+    let answer = detail.as_ref().map(|entry| ErrorAnswer {
+        code: entry.code.clone(),
+        hints: entry.hints.clone(),
+    });
+    let answer = Box::new(answer.unwrap_or_default());
+    let code = &answer.code;
     let reason = match detail {
         Some(entry) if !entry.detail.is_empty() => {
             let comma = if code.is_empty() { "" } else { ", " };
@@ -171,7 +175,7 @@ pub(super) async fn classify(
         511 => AttemptError::new(ErrorKind::Intercepted, reason),
         // No token may do what cannot be done: logging in would not help.
         401 | 403 if code != "pkgres.not_changeable" => AttemptError {
-            code,
+            answer,
             ..AttemptError::new(ErrorKind::Denied, reason)
         },
         status @ (408 | 429 | 500 | 502 | 503 | 504 | 520) => AttemptError {
@@ -180,7 +184,7 @@ pub(super) async fn classify(
             ..AttemptError::transient(ErrorKind::Unreachable, reason)
         },
         400..500 if request.method != Method::GET => AttemptError {
-            code,
+            answer,
             ..AttemptError::new(ErrorKind::Rejected, reason)
         },
         _ => AttemptError::new(ErrorKind::Unreachable, reason),

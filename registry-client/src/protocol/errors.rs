@@ -39,6 +39,9 @@ pub struct ErrorEntry {
     pub title: String,
     /// The error in a sentence.
     pub detail: String,
+    /// What the client can do about it, each in a sentence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
     /// The request, as the logs of the registry name it.
     pub request_id: String,
     /// The oldest microversion that the registry supports, if it does not support the requested one.

@@ -1,9 +1,5 @@
 //! Checks whether the registry can satisfy the requirements of a release.
-//!
-//! The solver runs on the index of the node, with a bound on its steps. Only a proof that there is no
-//! solution is an error.
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -11,22 +7,15 @@ use pkgres_formats::ECOSYSTEMS;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, ReadOptions,
-    RegistryName, Spec, Version,
+    RegistryName, Requirement,
 };
 use pkgres_registry_client::protocol::{ClassDocument, IndexDocument};
-use pkgres_registry_client::{Answer, Artifact, Registry, RegistryError, RegistrySet, drive};
-use pkgres_resolver::{HintKind, Request, Resolver};
+use pkgres_registry_client::{Artifact, Registry, RegistryError, RegistrySet, unsatisfiable};
 
 use crate::index::Node;
 use crate::problem::{Problem, ProblemCode};
 
-/// The bound on steps of the solver. A release that takes more is published: giving up proves nothing.
-const MAX_STEPS: u64 = 200_000;
-
-/// An error if the solver proves that the requirements of a release cannot be satisfied.
-///
-/// The core library is usually not in a registry, because the host supplies it. Then every version that
-/// is required counts as present, with all classes that are required of it.
+/// An error if the solver proves, on the index of the node, that the requirements of a release cannot be satisfied.
 pub(crate) fn check_satisfiable(
     node: &Arc<Node>,
     record: &IndexRecord,
@@ -37,69 +26,22 @@ pub(crate) fn check_satisfiable(
         node: Arc::clone(node),
         limits: options.limits.clone(),
     };
-    let mut request = Request::new(record.clone());
-    request.core.clone_from(&options.core);
-    request.options.max_steps = MAX_STEPS;
-    if let Some(core) = &options.core
-        && record.name != *core
-        && node.state().package(core).is_none()
-    {
-        request.provided = core_releases(&registry, core, record)?;
-    }
     let registries = RegistrySet::new(vec![Box::new(registry)]);
-    let mut resolver = Resolver::new(request);
-    match drive(&mut resolver, &registries, options).map_err(Problem::internal)? {
-        Answer::Conflict(conflict) => {
-            let mut detail = conflict.summary.clone();
-            // A hint with an option is for a command line: there is none here, and that of the
-            // publisher would be about other registries.
-            let hints = conflict.hints.iter();
-            for hint in hints.filter(|hint| hint.kind != HintKind::Option) {
-                detail.push_str(&format!("; hint: {hint}"));
-            }
-            Err(Problem::new(ProblemCode::Unsatisfiable, detail))
-        }
-        // Only a proof that there is no resolution excludes a release.
-        _ => Ok(()),
+    let mut record = record.clone();
+    // The publisher knows the manifest by another path than this server.
+    let requirements = record.requirements.iter().cloned();
+    let without_location = |requirement| Requirement {
+        location: None,
+        ..requirement
+    };
+    record.requirements = requirements.map(without_location).collect();
+    match unsatisfiable(&record, &registries, options).map_err(Problem::internal)? {
+        Some(proof) => Err(Problem {
+            hints: proof.hints,
+            ..Problem::new(ProblemCode::Unsatisfiable, proof.reason)
+        }),
+        None => Ok(()),
     }
-}
-
-/// A release of the core library for the first version of each spec for it, in the release and in
-/// everything that it requires.
-fn core_releases(
-    registry: &NodeRegistry,
-    core: &PackageName,
-    record: &IndexRecord,
-) -> Result<Vec<IndexRecord>, Problem> {
-    let mut versions = BTreeSet::new();
-    let mut seen = BTreeSet::from([record.name.clone()]);
-    let mut open = vec![vec![record.clone()]];
-    while let Some(records) = open.pop() {
-        for record in records {
-            let mut names_core = false;
-            for requirement in &record.requirements {
-                if requirement.package == *core {
-                    names_core = true;
-                    versions.extend(first_versions(&requirement.spec));
-                } else if seen.insert(requirement.package.clone()) {
-                    let names = std::slice::from_ref(&requirement.package);
-                    let found = registry.records(names).map_err(Problem::internal)?;
-                    open.extend(found.into_iter().flatten());
-                }
-            }
-            if !names_core {
-                versions.extend(first_versions(&Spec::unspecified()));
-            }
-        }
-    }
-    let release = |version| IndexRecord::new(core.clone(), version);
-    Ok(versions.into_iter().map(release).collect())
-}
-
-/// The first version of each interval of a spec.
-fn first_versions(spec: &Spec) -> Vec<Version> {
-    let intervals = spec.set().intervals().iter();
-    intervals.map(|interval| interval.from.clone()).collect()
 }
 
 /// The index of a node as a registry of the solver.

@@ -61,6 +61,7 @@ pub(super) fn errors_document(problem: &Problem, id: &str) -> Response {
             code: problem.code.as_str().to_owned(),
             title: status.canonical_reason().unwrap_or_default().to_owned(),
             detail: problem.detail.clone(),
+            hints: problem.hints.clone(),
             request_id: id.to_owned(),
             min_version: supported(Microversion::OLDEST),
             max_version: supported(Microversion::NEWEST),

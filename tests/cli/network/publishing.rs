@@ -253,6 +253,18 @@ fn a_token_for_some_names_publishes_to_a_private_registry() {
     assert_eq!(exit, 3, "{stderr}");
     assert!(!stderr.contains("not compared"), "{stderr}");
     user.does(&["publish", "fixtures/shop/core"]);
+    let tried = ["publish", "fixtures/shop/database-1.0.0", "--dry-run"];
+    let run = user.run_with(&tried, "", &variable);
+    assert_eq!(run.exit, 0, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("so it is unknown whether the registry has the version already")
+            && run
+                .stderr
+                .contains("Would publish org.example.Database 1.0.0"),
+        "{}",
+        run.stderr
+    );
     let (exit, stderr) = publish(&variable);
     assert_eq!(exit, 0, "{stderr}");
     assert!(

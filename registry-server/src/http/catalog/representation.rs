@@ -17,10 +17,13 @@ pub(super) fn error(problem: &Problem, id: &str) -> Response {
     // For clients, 409 is a conflict with a release that exists: they would delete that and try again.
     // Requirements that cannot be satisfied are not such a conflict.
     let problem = match problem.code {
-        ProblemCode::Unsatisfiable => &Problem::new(
-            ProblemCode::PackageInvalid,
-            format!("the requirements cannot be satisfied: {}", problem.detail),
-        ),
+        ProblemCode::Unsatisfiable => {
+            let mut detail = format!("the requirements cannot be satisfied: {}", problem.detail);
+            for hint in &problem.hints {
+                detail.push_str(&format!("; hint: {hint}"));
+            }
+            &Problem::new(ProblemCode::PackageInvalid, detail)
+        }
         _ => problem,
     };
     let status = status_of(problem);

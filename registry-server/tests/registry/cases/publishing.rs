@@ -176,6 +176,22 @@ pub(super) fn satisfiable(place: &Place) {
         Err(ProblemCode::Unsatisfiable),
         "there is no version 2"
     );
+    let (name, version) = (build::package("org.acme.Web"), build::version("1.0.0"));
+    let problem = registry
+        .publish(
+            &Principal::operator(),
+            &name,
+            &version,
+            &web().into(),
+            false,
+        )
+        .expect_err("there is no version 2");
+    assert!(
+        problem.hints[0].contains("1.0.0") && !problem.detail.contains("hint:"),
+        "{problem:?}"
+    );
+    // The publisher has the manifest elsewhere.
+    assert!(!format!("{problem:?}").contains(".zip"), "{problem:?}");
     assert_eq!(registry.artifact(&Digest::of(&web())), Ok(None));
     publish(
         &registry,

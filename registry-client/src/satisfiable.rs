@@ -1,0 +1,150 @@
+//! Checks whether registries can satisfy the requirements of a release before it is published.
+//!
+//! The solver runs with a bound on its steps. Only a proof that there is no solution is an error. Registries and their
+//! clients both use this, so that a client knows the answer before it sends an archive.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
+use pkgres_resolver::{Conflict, HintKind, Request, Resolver, Supply};
+
+use crate::drive::{Answer, drive};
+use crate::registry::RegistryError;
+use crate::set::RegistrySet;
+
+/// The bound on steps of the solver. A release that takes more is published: giving up proves nothing.
+const MAX_STEPS: u64 = 200_000;
+
+/// The proof that the requirements of a release cannot be satisfied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unsatisfiable {
+    /// The conflict in one sentence.
+    pub reason: String,
+    /// The requirement of the release that is part of the conflict, if it has a position.
+    pub location: Option<Location>,
+    /// What the publisher can do.
+    pub hints: Vec<String>,
+}
+
+impl From<Conflict> for Unsatisfiable {
+    fn from(conflict: Conflict) -> Self {
+        let mut locations = conflict.reasons.into_iter().map(|reason| reason.location);
+        // An option for a command line would be about other registries than the one that has to satisfy the requirements.
+        let hints = conflict.hints.iter();
+        let hints = hints.filter(|hint| hint.kind != HintKind::Option);
+        Self {
+            reason: conflict.summary,
+            location: locations.find_map(|location| location),
+            hints: hints.map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Whether the solver proves that registries cannot satisfy the requirements of a release; `None` if not.
+///
+/// The core library is usually not in a registry, because the host supplies it. Then every version that
+/// is required counts as present, with all classes that are required of it.
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn unsatisfiable(
+    record: &IndexRecord,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Option<Unsatisfiable>, RegistryError> {
+    let mut request = Request::new(record.clone());
+    request.core.clone_from(&options.core);
+    request.options.max_steps = MAX_STEPS;
+    if let Some(core) = &options.core
+        && record.name != *core
+        && releases_of(core, registries)?.is_empty()
+    {
+        request.provided = core_releases(registries, core, record)?;
+    }
+    let mut resolver = Resolver::new(request);
+    Ok(match drive(&mut resolver, registries, options)? {
+        Answer::Conflict(conflict) => Some(Unsatisfiable::from(*conflict)),
+        // Only a proof that there is no resolution excludes a release.
+        _ => None,
+    })
+}
+
+/// A release of the core library for the first version of each spec for it, in the release and in
+/// everything that it requires.
+fn core_releases(
+    registries: &RegistrySet,
+    core: &PackageName,
+    record: &IndexRecord,
+) -> Result<Vec<IndexRecord>, RegistryError> {
+    let mut versions = BTreeSet::new();
+    let mut seen = BTreeSet::from([record.name.clone()]);
+    let mut open = vec![vec![record.clone()]];
+    while let Some(records) = open.pop() {
+        for record in records {
+            let mut names_core = false;
+            for requirement in &record.requirements {
+                if requirement.package == *core {
+                    names_core = true;
+                    versions.extend(first_versions(&requirement.spec));
+                } else if seen.insert(requirement.package.clone()) {
+                    open.push(releases_of(&requirement.package, registries)?);
+                }
+            }
+            if !names_core {
+                versions.extend(first_versions(&Spec::unspecified()));
+            }
+        }
+    }
+    let release = |version| IndexRecord::new(core.clone(), version);
+    Ok(versions.into_iter().map(release).collect())
+}
+
+/// All releases of a package; empty if it is unknown.
+fn releases_of(
+    package: &PackageName,
+    registries: &RegistrySet,
+) -> Result<Vec<IndexRecord>, RegistryError> {
+    let supplies = registries.supply(std::slice::from_ref(package))?;
+    Ok(match supplies.into_iter().next() {
+        Some(Supply::Releases { records, .. }) => records,
+        _ => Vec::new(),
+    })
+}
+
+/// The first version of each interval of a spec.
+fn first_versions(spec: &Spec) -> Vec<Version> {
+    let intervals = spec.set().intervals().iter();
+    intervals.map(|interval| interval.from.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::RegistryName;
+
+    use super::*;
+    use crate::memory::MemoryRegistry;
+
+    #[test]
+    fn only_a_proof_excludes_a_release_and_the_core_library_counts_as_present() {
+        let name = |text: &str| PackageName::parse(text).expect("a name");
+        let spec = |text: &str| Spec::parse(text).expect("a spec");
+        let mut registry = MemoryRegistry::new(RegistryName::parse("memory").expect("a name"));
+        let base = IndexRecord::new(name("org.example.Base"), Version::new(2, 0, 0))
+            .with_requirement(name("io.murano"), spec("5"));
+        registry.add_record(base);
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        let check = |base: &str| {
+            let record = IndexRecord::new(name("org.example.App"), Version::new(1, 0, 0))
+                .with_requirement(name("io.murano"), spec(">=3"))
+                .with_requirement(name("org.example.Base"), spec(base));
+            unsatisfiable(&record, &registries, &ReadOptions::default()).expect("it can be read")
+        };
+        assert_eq!(check("2"), None);
+        let found = check("7").expect("there is no version 7");
+        assert!(found.reason.contains("org.example.Base"), "{found:?}");
+        assert!(found.hints[0].contains("2.0.0"), "{found:?}");
+    }
+}

@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::project_uses::ProjectUses;
 use crate::reference_positions::RootPlaces;
-use crate::registries::{ConfiguredRegistry, is_unconfigured};
+use crate::registries::{ConfiguredRegistry, RegistryOptions, is_unconfigured};
 use crate::show::{self, ConflictLayout};
 
 /// A request and everything that it is solved with.
@@ -75,21 +75,32 @@ impl SolveTask {
         Self::for_projects_like(project, context)?.with_root(project, context)
     }
 
+    /// The task of solving a project with what the cache has of registries on the network.
+    pub(crate) fn of_project_offline(project: &Project, context: &Context) -> Result<Self> {
+        let configured = project.registries(context)?;
+        let ecosystem = project.format.ecosystem();
+        let registries = context.registries.offline();
+        Self::with_registries(&configured, ecosystem, &registries, context)?
+            .with_root(project, context)
+    }
+
     /// The part of a task that follows from the folder of a class package.
     pub(crate) fn in_folder(folder: &Path, context: &Context) -> Result<Self> {
-        let registries = context.registries.for_root(Some(folder))?;
-        Self::with_registries(&registries, CLASS_PACKAGES, context)
+        let configured = context.registries.for_root(Some(folder))?;
+        Self::with_registries(&configured, CLASS_PACKAGES, &context.registries, context)
     }
 
     /// The part of a task that is the same for all projects with the registries and the ecosystem of one.
     pub(crate) fn for_projects_like(project: &Project, context: &Context) -> Result<Self> {
-        let registries = project.registries(context)?;
-        Self::with_registries(&registries, project.format.ecosystem(), context)
+        let configured = project.registries(context)?;
+        let ecosystem = project.format.ecosystem();
+        Self::with_registries(&configured, ecosystem, &context.registries, context)
     }
 
     fn with_registries(
         configured: &[ConfiguredRegistry],
         ecosystem: &'static dyn Ecosystem,
+        options: &RegistryOptions,
         context: &Context,
     ) -> Result<Self> {
         let mut provided = context.registries.provided(&context.read_options)?;
@@ -112,7 +123,7 @@ impl SolveTask {
             (location.name.clone(), place.unwrap_or(&shown).to_owned())
         });
         let locations = named.collect();
-        let registries = context.registries.open(
+        let registries = options.open(
             configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
         )?;

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::file::SettingsFile;
 
 /// The replacements for the requirements on packages.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// The settings file, for messages.
     file: SettingsFile,
@@ -21,7 +21,7 @@ pub struct Overrides {
 }
 
 /// The replacement for the requirements on a package.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Override {
     /// This spec.
     Spec(String),

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_registry_client::ReceivedArtifact;
+use pkgres_manifest::Lockfile;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::{ReceivedArtifact, check_lock, solve};
+use pkgres_resolver::{LockCheck, Locked};
 use serde_json::json;
 
 use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
@@ -13,7 +15,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::project::Project;
 use crate::show::counted;
+use crate::solve_task::SolveTask;
 
 pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let hint = if args.registry.no_cache {
@@ -72,6 +76,41 @@ impl Task {
     }
 }
 
+/// Reads what the registries on the network know of the locked releases, unless the cache has it, which it does afterwards:
+/// commands that check a lockfile or resolve with it work `--offline` then.
+fn read_index(
+    project: &Project,
+    lock: &Lockfile,
+    context: &Context,
+    output: &mut Output,
+) -> Result<()> {
+    let registries = project.registries(context)?;
+    let mut locations = registries.iter().map(|registry| &registry.location);
+    if !locations.any(|location| location.address().is_some()) {
+        return Ok(());
+    }
+    let read = |task: SolveTask| {
+        let SolveTask {
+            registries,
+            mut request,
+            ..
+        } = task;
+        // Whether the lockfile is up to date does not matter here, only what has to be read to find out.
+        check_lock(LockCheck::new(request.clone(), lock.clone()), &registries)?;
+        request.locked = Locked::from_lockfile(lock);
+        solve(request, &registries, &context.read_options).map(drop)
+    };
+    match read(SolveTask::of_project_offline(project, context)?) {
+        Err(error) if error.to_diagnostic().code == Code::Offline => {
+            let progress = output.progress("Reading the index", context.registries.activity());
+            let online = read(SolveTask::of_project(project, context)?);
+            drop(progress);
+            Ok(online?)
+        }
+        cached => Ok(cached?),
+    }
+}
+
 /// Fetches the artifacts of one project, which verifies their digests; `check` decides whether one is enough.
 fn fetch_project(
     args: &LockedArgs,
@@ -85,6 +124,9 @@ fn fetch_project(
     let counted_only = WithoutDigest::Counted;
     let on_artifact = |_: &_, _: &_, received: ReceivedArtifact| check(&received);
     let fetched = fetch_locked(&project, &lock, counted_only, context, output, on_artifact)?;
+    if task == Task::Fetch {
+        read_index(&project, &lock, context, output)?;
+    }
     let without = fetched.without_digest.len();
     let count = fetched.packages - without;
     if output.is_json() {

@@ -50,7 +50,7 @@ impl RemoteRegistry {
 }
 
 /// The options about registries, validated.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RegistryOptions {
     /// The registries that `--registry` names; if there are none, other sources count.
     explicit: Vec<ConfiguredRegistry>,
@@ -105,6 +105,13 @@ impl RegistryOptions {
             };
         }
         Ok(options)
+    }
+
+    /// The same options, of a run that only uses what the cache has of registries on the network.
+    pub(crate) fn offline(&self) -> Self {
+        let mut options = self.clone();
+        options.network.offline = true;
+        options
     }
 
     /// Those of some registries that are not asked, because they are on the network and `--offline` is set.

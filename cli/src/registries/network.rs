@@ -23,7 +23,7 @@ const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
 /// The options about registries on the network.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct NetworkOptions {
     pub(super) offline: bool,
     pub(super) allow_http: bool,

@@ -151,6 +151,28 @@ fn a_registry_without_an_archive_that_it_lists_is_named() {
     drop(server);
 }
 
+#[test]
+fn a_machine_that_only_fetched_needs_no_network() {
+    let (_data, server, user, app) = prepared();
+    user.does(&["cache", "clean"]);
+    let app = app.as_str();
+    let stderr = user.fails(3, &["tree", app, "--offline"]);
+    assert!(stderr.contains("error[PK0045]"), "{stderr}");
+    user.does(&["fetch", app]);
+    drop(server);
+    for arguments in [
+        &["tree", app][..],
+        &["plan", app, "--target", "rootfs:."],
+        &["resolve", app, "--locked"],
+        &["lock", app, "--check"],
+        &["why", "io.murano", app],
+        &["outdated", app],
+        &["fetch", app, "--locked"],
+    ] {
+        user.does(&[arguments, &["--offline"]].concat());
+    }
+}
+
 /// Without a folder for the trusted state, each run would trust the first answer.
 #[test]
 fn a_registry_is_not_used_without_a_place_for_its_state() {

@@ -2,12 +2,14 @@
 //! packages.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, Release, ReleaseSource};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, Lockfile, Package, PackageName, Release, ReleaseSource,
+};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{BoundRequirement, Locked, Resolution, ResolvedPackage, Root};
 
@@ -16,6 +18,7 @@ use crate::failure::Result;
 use crate::output::Output;
 use crate::project::Project;
 use crate::solve_task::{Searched, SolveTask};
+use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// The releases of a resolution with their classes.
 pub(crate) fn bound_packages(
@@ -56,6 +59,8 @@ pub(crate) struct BoundRelease {
     pub(crate) digests: BTreeMap<Release, ArtifactDigest>,
     /// The releases that the host has or that are built in, which have no files.
     pub(crate) provided: BTreeSet<Release>,
+    /// The releases that are members of the workspace, which have a folder instead of an artifact.
+    members: BTreeSet<Release>,
     /// The reason why the package is bound to nothing, if its requirements have no resolution.
     pub(crate) unbound: Option<Diagnostic>,
 }
@@ -103,6 +108,7 @@ impl BoundRelease {
         let (searched, registries) = task.search(context, output)?;
         let mut digests = BTreeMap::new();
         let mut provided = BTreeSet::new();
+        let mut members = BTreeSet::new();
         let (mut packages, requires, unbound) = match searched {
             Searched::Solved(resolution) => {
                 digests.extend(resolution.packages().iter().filter_map(|package| {
@@ -114,6 +120,10 @@ impl BoundRelease {
                     matches!(source, ReleaseSource::Host | ReleaseSource::BuiltIn)
                 });
                 provided.extend(without_files.map(ResolvedPackage::release));
+                let of_workspace = resolution.packages().iter().filter(|package| {
+                    matches!(&package.source, ReleaseSource::Registry(name) if name.as_str() == WORKSPACE)
+                });
+                members.extend(of_workspace.map(ResolvedPackage::release));
                 let packages = bound_packages(&resolution, &registries, context)?;
                 let requires = resolution.roots()[0].requires.iter();
                 let requires = requires.map(BoundRequirement::release).collect();
@@ -152,7 +162,34 @@ impl BoundRelease {
             registries,
             digests,
             provided,
+            members,
             unbound,
+        })
+    }
+
+    /// The folders of the releases that come from folders: that of the project, which this is, and of members of its
+    /// workspace.
+    pub(crate) fn folders(
+        &self,
+        project: &Project,
+        context: &Context,
+    ) -> Result<BTreeMap<Release, PathBuf>> {
+        let mut folders = BTreeMap::from([(self.release.clone(), project.folder.clone())]);
+        if let Some(workspace) = context.workspace()? {
+            let of_members = self.members.iter().filter_map(|release| {
+                let folder = workspace.folder_of(&release.name)?;
+                Some((release.clone(), folder.to_owned()))
+            });
+            folders.extend(of_members);
+        }
+        Ok(folders)
+    }
+
+    /// Whether a class is in the namespace of a package that the host has or that is built in.
+    pub(crate) fn is_of_host(&self, class: &ClassName) -> bool {
+        self.provided.iter().any(|release| {
+            let rest = class.as_str().strip_prefix(release.name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 

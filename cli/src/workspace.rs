@@ -156,6 +156,12 @@ impl Workspace {
             .into()
     }
 
+    /// The folder of the member with a package name.
+    pub(crate) fn folder_of(&self, name: &PackageName) -> Option<&Path> {
+        let member = self.members.get(name)?;
+        Some(&member.folder)
+    }
+
     /// The member in a folder, if the folder is a member.
     fn member_at(&self, folder: &Path) -> Option<&Member> {
         let canonical = canonical(folder);

@@ -5,12 +5,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    Command, Control, DriveOptions, Ending, Exec, GraphBuilder, Guard, Machine, Status, drive,
+    Command, Control, DriveOptions, Ending, Exec, GraphBuilder, Guard, Machine, Status, Step, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -20,6 +20,8 @@ const TIME_LIMIT: Duration = Duration::from_mins(5);
 struct Run {
     begun: PathBuf,
     control: Sender<Control>,
+    /// What the run says that its end waits for.
+    waits_for: Receiver<Vec<String>>,
     thread: JoinHandle<Ending>,
     _folder: tempfile::TempDir,
 }
@@ -38,10 +40,19 @@ impl Run {
         let graph = builder.build().expect("it has no cycle");
         let machine = Arc::new(Machine::local().expect("this machine is there"));
         let (control, controlled) = channel();
-        let thread = spawn(move || drive(graph, machine, &options, controlled, |_| {}));
+        let (said, waits_for) = channel();
+        let thread = spawn(move || {
+            drive(graph, machine, &options, controlled, |progress| {
+                if let Step::Ending(running) = &progress.step {
+                    let running = running.iter().map(ToString::to_string);
+                    said.send(running.collect()).expect("the test listens");
+                }
+            })
+        });
         let run = Self {
             begun,
             control,
+            waits_for,
             thread,
             _folder: folder,
         };
@@ -95,6 +106,9 @@ fn the_first_interrupt_waits_and_the_second_one_asks() {
     let text = format!("until [ -e {} ]; do sleep 0.01; done", gate.display());
     let run = Run::start(&text, DriveOptions::default());
     run.interrupt();
+    // Whoever interrupts it sees at once what it waits for, and does not interrupt it again for want of an answer.
+    let waits_for = run.waits_for.recv_timeout(TIME_LIMIT);
+    assert_eq!(waits_for, Ok(vec!["exec:it".to_owned()]));
     std::fs::write(&gate, "").expect("the file can be written");
     let (ending, is_running) = run.end();
     // It was done, and did not make what was asked for.

@@ -274,6 +274,24 @@ fn an_attempt_that_ran_while_what_goes_first_was_changed_is_made_again() {
 }
 
 #[test]
+fn an_interrupted_run_ends_with_what_was_found_last() {
+    let none = MetaParameters::default;
+    let graph = services(
+        &[("exec:slow", "slow", none()), ("exec:late", "late", none())],
+        &[("exec:slow", "exec:late", false)],
+    );
+    let mut run = Run::watched(graph);
+    let slow = run.key("exec:slow");
+    run.tell(Event::Interrupt);
+    // The run sees the change of the attempt, and does not look again.
+    run.tell(Event::Changed(vec![slow]));
+    run.end("exec:slow", changed());
+    assert_eq!(run.runner.status(), Status::Interrupted);
+    assert_eq!(run.status_of("exec:slow"), NodeStatus::InOrder);
+    assert_eq!(run.status_of("exec:late"), NodeStatus::Waiting);
+}
+
+#[test]
 fn what_failed_without_its_folder_is_made_as_soon_as_the_folder_is_there() {
     let graph = services(
         &[

@@ -215,6 +215,7 @@ impl TemplateValues for Object {
             },
             ["package", "name"] => text("a.Web"),
             ["package", "version"] => text("1.10.0"),
+            ["package", "files"] => TemplateValue::Missing("the release has no artifact"),
             _ => TemplateValue::Unknown {
                 part: 1,
                 known: ["name", "port", "ports"].map(str::to_owned).to_vec(),
@@ -279,6 +280,7 @@ fn what_cannot_be_filled_in_is_an_error() {
         "{file: /a, content: '${this.tls.kye}'}",
         "{file: '/a/${this.empty}${this.x}'}",
         "{file: '/a/${this.lines}'}",
+        "{file: /a, content: '${package.files}/site'}",
         "{file: '${this.empty}', before: ['a:${this.empty}']}",
         "{file: /a, content: '0123456789${this.hostile}${this.hostile}'}",
     ] {

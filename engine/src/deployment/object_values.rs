@@ -84,7 +84,7 @@ impl TemplateValues for ObjectValues<'_, '_> {
                     self.uses_files.set(true);
                     TemplateValue::Text(Cow::Borrowed(files))
                 }
-                None => TemplateValue::NotText("unknown: the release has no artifact"),
+                None => TemplateValue::Missing("the release has no artifact"),
             },
             ["this", rest @ ..] => self.property(rest),
             _ => TemplateValue::Unknown {

@@ -79,6 +79,9 @@ pub enum Step {
     Deferred(ResourceId, ResourceId, String),
     /// The user ended an attempt.
     Cancelled(ResourceId),
+    /// The user asked the run to end: nothing starts any more, and the run ends when the attempts at these resources have
+    /// ended.
+    Ending(Vec<ResourceId>),
     /// A resource cannot be watched, so that it is checked from time to time.
     NotWatched(ResourceId, String),
     /// Another graph has replaced the one before.
@@ -179,6 +182,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
     fn run(&mut self, options: &DriveOptions, messages: &Receiver<Message>) -> Ending {
         let mut deadlines = Deadlines::new(options.max_runtime);
         let mut was_converged = false;
+        let mut is_ending = false;
         self.runner.handle(Event::Time, self.now());
         loop {
             while let Some(action) = self.runner.next_action() {
@@ -217,6 +221,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 Ok(Message::Finished(node, _)) => Some((*node, self.runner.is_verification(*node))),
                 _ => None,
             };
+            let is_interrupt = matches!(message, Ok(Message::Control(Control::Interrupt)));
             let event = match message {
                 Ok(message) => self.event(message),
                 // This holds a sender itself.
@@ -225,6 +230,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             self.runner.handle(event, self.now());
             if let Some((node, is_verification)) = finished {
                 self.settle(node, is_verification);
+            }
+            if is_interrupt && !is_ending {
+                is_ending = true;
+                self.report_ending();
             }
             for _ in 0..deadlines.due_interrupts(self.now()) {
                 self.runner.handle(Event::Interrupt, self.now());
@@ -244,6 +253,16 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             for id in in_graph.ids() {
                 self.report(Step::Failed(id.clone(), reason.clone()));
             }
+        }
+    }
+
+    /// Reports which attempts the end of the run waits for, if there are any.
+    fn report_ending(&mut self) {
+        let nodes = self.runner.nodes();
+        let running = nodes.filter(|(_, status)| *status == NodeStatus::Running);
+        let running: Vec<ResourceId> = running.map(|(id, _)| id.clone()).collect();
+        if !running.is_empty() {
+            self.report(Step::Ending(running));
         }
     }
 

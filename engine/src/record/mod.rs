@@ -175,7 +175,7 @@ impl RunRecord {
                     self.converged_at = Some(at);
                 }
             }
-            Step::NotWatched(..) | Step::Replaced(_) | Step::NotReplaced(_) => {}
+            Step::Ending(_) | Step::NotWatched(..) | Step::Replaced(_) | Step::NotReplaced(_) => {}
         }
     }
 

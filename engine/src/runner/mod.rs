@@ -367,7 +367,21 @@ impl Runner {
         self.nodes.iter().enumerate().map(move |(number, node)| {
             let id_of = |number: usize| self.graph.nodes()[number].id.clone();
             let blocked = failed_before[number].map(|failed| NodeStatus::Blocked(id_of(failed)));
-            let status = match (&node.phase, &node.result) {
+            // Once the run ends, what was found last is all that will be known.
+            let is_final = self.interruption > Interruption::None
+                && blocked.is_none()
+                && matches!(
+                    node.result,
+                    LastResult::InOrder
+                        | LastResult::Pending(_)
+                        | LastResult::Unknown(_)
+                        | LastResult::Deferred { .. }
+                );
+            let phase = match node.phase {
+                Phase::Dirty if is_final => Phase::Clean,
+                phase => phase,
+            };
+            let status = match (&phase, &node.result) {
                 _ if self.graph.nodes()[number].meta.hidden => NodeStatus::Hidden,
                 (_, LastResult::Failed(failure)) => NodeStatus::Failed(failure.clone()),
                 (Phase::Running { .. }, _) => NodeStatus::Running,

@@ -28,6 +28,8 @@ pub enum TemplateValue<'values> {
     Text(Cow<'values, str>),
     /// Something other than a scalar; the text is its kind, such as "a list".
     NotText(&'static str),
+    /// A value that this release does not have; the text is why.
+    Missing(&'static str),
     /// Nothing.
     Unknown {
         /// The number of the first part of the path that does not exist.
@@ -315,6 +317,12 @@ impl<Values: TemplateValues> Filling<'_, Values> {
                             let written = Escaped::shortened(written);
                             let message = format!("`{written}` is {kind}, not a scalar");
                             self.error(message, &place());
+                            is_filled = false;
+                            continue;
+                        }
+                        TemplateValue::Missing(reason) => {
+                            let written = Escaped::shortened(written);
+                            self.error(format!("`{written}` has no value: {reason}"), &place());
                             is_filled = false;
                             continue;
                         }

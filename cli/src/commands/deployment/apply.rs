@@ -367,7 +367,8 @@ impl MachineRun<'_> {
             document["unfinished"] = json!(changes.unfinished());
             let unvalidated_error = unvalidated_error.iter().flat_map(Unvalidated::findings);
             let unrecorded = unrecorded.iter().flat_map(|failure| &failure.findings);
-            let findings: Vec<_> = unvalidated_error.chain(unrecorded).cloned().collect();
+            let mut findings = report.errors();
+            findings.extend(unvalidated_error.chain(unrecorded).cloned());
             if !findings.is_empty() {
                 document["diagnostics"] = diagnostics_json(&output.with_folder(&findings));
             }
@@ -376,6 +377,7 @@ impl MachineRun<'_> {
         output.findings(&report.failures());
         output.findings(&report.deferrals());
         output.note(&report.apply_summary(&changes, &ending));
+        started.removed.note(output);
         if let Some(unvalidated_error) = &unvalidated_error {
             unvalidated_error.report(&self.name(), output);
         }

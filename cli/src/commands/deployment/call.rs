@@ -33,7 +33,7 @@ pub(in crate::commands) fn call(
 ) -> Result<Exit> {
     let (project, bound) = locked_releases(&args.project.manifest, context, output)?;
     let files = Arc::new(ReleaseFiles::new(
-        (bound.release.clone(), project.folder),
+        bound.folders(&project, context)?,
         bound.registries,
         bound.digests,
         context.read_options.clone(),

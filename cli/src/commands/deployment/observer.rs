@@ -225,6 +225,15 @@ impl<'run> Observer<'run> {
             Step::NotWatched(id, reason) if self.mode.is_watchable => {
                 Some(format!("{id} is checked from time to time: {reason}"))
             }
+            Step::Ending(running) => {
+                let (running, it) = match running.as_slice() {
+                    [one] => (one.to_string(), "it"),
+                    several => (counted(several.len(), "resource"), "them"),
+                };
+                Some(format!(
+                    "Ending: waits for {running}; Ctrl-C again asks {it} to end"
+                ))
+            }
             Step::Converged
                 if self.mode.watch == Watch::UntilInterrupted
                     && std::mem::take(&mut self.history.changed_since_converged) =>
@@ -326,6 +335,10 @@ fn event(progress: &Progress) -> Value {
         Step::Cancelled(id) => json!({"event": "interrupted", "resource": id.to_string()}),
         Step::NotWatched(id, reason) => {
             json!({"event": "not_watched", "resource": id.to_string(), "reason": reason})
+        }
+        Step::Ending(running) => {
+            let running: Vec<String> = running.iter().map(ToString::to_string).collect();
+            json!({"event": "ending", "waits_for": running})
         }
         Step::Converged => json!({"event": "converged"}),
         _ => json!({"event": "replaced"}),

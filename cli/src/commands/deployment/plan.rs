@@ -106,9 +106,13 @@ fn plan_machine(
         if let Some(trial) = &trial {
             document["files"] = trial.json();
         }
+        let mut errors = report.errors();
         if let Some(lost) = &lost {
             document["status"] = json!("failed");
-            document["diagnostics"] = diagnostics_json(&output.with_folder(&lost.findings));
+            errors.extend(lost.findings.iter().cloned());
+        }
+        if !errors.is_empty() {
+            document["diagnostics"] = diagnostics_json(&output.with_folder(&errors));
         }
         output.json(&document);
     } else {

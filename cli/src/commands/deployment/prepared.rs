@@ -24,7 +24,7 @@ use crate::commands::validate::open_machine;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::lockfile::lock_missing;
+use crate::lockfile::lock_missing_beside;
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_manifest::folder_of;
@@ -94,14 +94,14 @@ impl Prepared {
             None
         };
         let mut files = ReleaseFiles::new(
-            (bound.release, project.folder),
+            bound.folders(&project, context)?,
             bound.registries,
             bound.digests,
             context.read_options.clone(),
         );
         files.require_all(&bound.packages, &bound.provided)?;
         if args.artifacts || mention(&bound.packages, &["package.files", "artifact"]) {
-            files.add_project_digest()?;
+            files.add_digests_of_folders()?;
         }
         let files = Arc::new(files);
         let artifacts = files.locked_artifacts(&bound.packages);
@@ -189,7 +189,7 @@ pub(super) fn locked_releases(
     })?;
     let package = Arc::clone(project.class_package()?);
     let Some(lock) = project.lockfile(context)? else {
-        return Err(lock_missing("beside the manifest", context));
+        return Err(lock_missing_beside(&project.manifest, context));
     };
     let task = SolveTask::of_project(&project, context)?;
     require_current_lock(&project, &task, "", context, output)?;

@@ -1,4 +1,5 @@
-//! The files of the deployed releases: the project's from its folder, all others from registries.
+//! The files of the deployed releases: those of the project and of members of its workspace from their folders, all
+//! others from registries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,8 +17,8 @@ use crate::failure::{Failure, Result};
 
 /// The files of releases, which are opened when they are needed.
 pub(super) struct ReleaseFiles {
-    /// The release of the project, and its folder.
-    project: (Release, PathBuf),
+    /// The folders of the project and of members of its workspace.
+    folders: BTreeMap<Release, PathBuf>,
     registries: RegistrySet,
     /// The digests of artifacts, as far as they are known.
     digests: BTreeMap<Release, ArtifactDigest>,
@@ -28,13 +29,13 @@ pub(super) struct ReleaseFiles {
 
 impl ReleaseFiles {
     pub(super) fn new(
-        project: (Release, PathBuf),
+        folders: BTreeMap<Release, PathBuf>,
         registries: RegistrySet,
         digests: BTreeMap<Release, ArtifactDigest>,
         options: ReadOptions,
     ) -> Self {
         Self {
-            project,
+            folders,
             registries,
             digests,
             options,
@@ -42,12 +43,13 @@ impl ReleaseFiles {
         }
     }
 
-    /// Adds the digest of the project, which is in no lockfile.
-    pub(super) fn add_project_digest(&mut self) -> Result<()> {
-        let (release, folder) = &self.project;
-        let folder = PackageFolder::open(folder, &self.options)?;
-        let digest = folder.digest(&self.options)?;
-        self.digests.insert(release.clone(), digest);
+    /// Adds the digests of what comes from folders, which are in no lockfile.
+    pub(super) fn add_digests_of_folders(&mut self) -> Result<()> {
+        for (release, folder) in &self.folders {
+            let folder = PackageFolder::open(folder, &self.options)?;
+            let digest = folder.digest(&self.options)?;
+            self.digests.insert(release.clone(), digest);
+        }
         Ok(())
     }
 
@@ -63,7 +65,7 @@ impl ReleaseFiles {
         artifacts
     }
 
-    /// The artifact of a release, whose digest was compared; for the project, its folder.
+    /// The artifact of a release, whose digest was compared, or its folder.
     pub(super) fn artifact(&self, release: &Release) -> Result<Arc<Artifact>> {
         let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(artifact) = opened().get(release) {
@@ -90,8 +92,7 @@ impl ReleaseFiles {
     }
 
     fn open(&self, release: &Release) -> Result<Artifact> {
-        let (project, folder) = &self.project;
-        if release == project {
+        if let Some(folder) = self.folders.get(release) {
             let folder = PackageFolder::open(folder, &self.options)?;
             return Ok(Artifact::Folder(folder));
         }

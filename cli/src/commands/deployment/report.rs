@@ -208,7 +208,8 @@ impl<'run> Report<'run> {
         Some(finding.at(resource.description.id.location.clone()))
     }
 
-    fn errors(&self) -> Vec<Diagnostic> {
+    /// The errors of the resources that have failed.
+    pub(super) fn errors(&self) -> Vec<Diagnostic> {
         let failures = self.nodes.iter().filter_map(|(id, status)| {
             let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
                 return None;

@@ -67,6 +67,10 @@ fn update_one(
     };
     let updated = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     let diff = LockDiff::between(&lock, &updated);
+    let is_solved_together = is_solved_together(&project, context)?;
+    if is_solved_together {
+        workspace::reject_split(&project, &diff, args, context)?;
+    }
     let reasons = YankReasons::of_resolution(&resolution, &registries);
     let replacements = Replacement::of_lock(&diff);
     let affected = project.affected(context);
@@ -106,9 +110,6 @@ fn update_one(
         output.shared_notes(show::notes(&resolution, &reasons, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
-    let workspace = context.workspace()?;
-    let is_solved_together = workspace
-        .is_some_and(|workspace| workspace.one_solve && workspace.has_member_at(&project.folder));
     if !diff.is_empty() && is_solved_together {
         let invocation = &context.invocation;
         let check = invocation.command_for_none("lock --workspace --check");
@@ -118,6 +119,13 @@ fn update_one(
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Whether a project is solved together with the other members of its workspace.
+fn is_solved_together(project: &Project, context: &Context) -> Result<bool> {
+    let workspace = context.workspace()?;
+    Ok(workspace
+        .is_some_and(|workspace| workspace.one_solve && workspace.has_member_at(&project.folder)))
 }
 
 /// The packages that an update of everything could not move to their latest version.

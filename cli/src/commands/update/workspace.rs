@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, Release, Version, did_you_mean, most_similar_name,
 };
@@ -16,7 +16,7 @@ use crate::args::UpdateArgs;
 use crate::commands::lock::{
     AgreedReleases, LockOptions, agree, agree_with, lock_agreed, stabilize,
 };
-use crate::commands::several_projects::{Batch, BatchResult};
+use crate::commands::several_projects::{Batch, BatchResult, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -172,6 +172,84 @@ fn member_effects(
         )?);
     }
     Ok(found)
+}
+
+/// Fails if an update of one member changes packages that other members have locked at the same version: members that are
+/// solved together get such a package at one version.
+pub(super) fn reject_split(
+    project: &Project,
+    changes: &LockDiff,
+    args: &UpdateArgs,
+    context: &Context,
+) -> Result<()> {
+    let (mut packages, mut members) = (BTreeSet::new(), BTreeSet::new());
+    for folder in context.workspace()?.iter().flat_map(|it| &it.folders) {
+        let is_apart = own_settings(folder, context)?.is_some();
+        if is_apart || is_same_folder(folder, &project.folder) {
+            continue;
+        }
+        // What is wrong with the lockfile of another member is reported for that one.
+        let Ok(Some(lock)) = Project::open(folder, context).and_then(|it| it.lockfile(context))
+        else {
+            continue;
+        };
+        for change in &changes.packages {
+            let left = change.before.iter();
+            let mut left = left.filter(|version| !change.after.contains(version));
+            let has = |version: &Version| {
+                let release = Release::new(change.package.clone(), version.clone());
+                lock.packages.contains_key(&release)
+            };
+            if left.any(has) {
+                packages.insert(format!("`{}`", change.package));
+                members.insert(Escaped::path(folder).to_string());
+            }
+        }
+    }
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<String> = packages.into_iter().collect();
+    let members: Vec<String> = members.into_iter().collect();
+    let (have, they) = match (members.len(), packages.len()) {
+        (1, 1) => ("has", "it"),
+        (_, 1) => ("have", "it"),
+        (1, _) => ("has", "them"),
+        _ => ("have", "them"),
+    };
+    let message = format!(
+        "the update would change {} in {} alone, but {} {have} {they} at the same version: with `one-solve`, a package \
+         changes in all members or in none",
+        shortened(&packages),
+        project.name(),
+        shortened(&members),
+    );
+    let words = words(args).replacen("update", "update --workspace", 1);
+    let command = context.invocation.command_for_none(&words);
+    Err(Failure {
+        findings: vec![
+            Diagnostic::error(Code::LockStale, message)
+                .hint(format!("`{command}` updates all members")),
+        ],
+        exit: Exit::Failed,
+    })
+}
+
+/// A list in a sentence, of which the beginning is enough.
+fn shortened(list: &[String]) -> String {
+    let mut shown: Vec<String> = list.iter().take(MAX_NAMED).cloned().collect();
+    if let Some(more @ 1..) = list.len().checked_sub(MAX_NAMED) {
+        shown.push(format!("{more} more"));
+    }
+    sentence_list(&shown, "and")
+}
+
+/// How many packages or members a message names.
+const MAX_NAMED: usize = 3;
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    canonical(one) == canonical(other)
 }
 
 /// The error for an update that the next solve would undo: members agree on one release of a package if they can, and

@@ -103,7 +103,9 @@ impl ManifestFile {
         options: &ReadOptions,
         mut on_file: impl FnMut(&PackagePath, &[u8]),
     ) -> Result<Package, Vec<Diagnostic>> {
-        let mut name = self.path.to_string_lossy().into_owned();
+        // As everywhere else, paths in the current folder are shown without it.
+        let path = self.path.strip_prefix(".").unwrap_or(&self.path);
+        let mut name = path.to_string_lossy().into_owned();
         if self.is_edited {
             // Line numbers do not refer to the file on the disk.
             name.push_str(" (edited)");

@@ -98,7 +98,7 @@ pub(crate) fn require_current_lock(
 ) -> Result<()> {
     let path = project.lock_path();
     let Some(bytes) = read_lock_bytes(&path, context)? else {
-        return Err(lock_missing_in_mode("locked", context));
+        return Err(lock_missing_in_mode("locked", &project.manifest, context));
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
     let check = LockCheck::new(task.request.clone(), lock);
@@ -144,7 +144,8 @@ pub(crate) fn read_frozen(
     }
     let path = folder_of(manifest).join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, context)? else {
-        return Err(lock_missing_in_mode("frozen", context));
+        let manifest = manifest_at(manifest);
+        return Err(lock_missing_in_mode("frozen", &manifest, context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
     if let Some(foreign) = ForeignRoot::find(manifest, context)? {

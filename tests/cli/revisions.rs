@@ -430,7 +430,8 @@ fn packages_of_revisions_are_compared() {
     );
     assert!(stderr.contains("give it the version 2.0.0"), "{stderr}");
     let (exit, stdout, _) = semver(folder, &["HEAD:web", "HEAD:web"]);
-    assert_eq!((exit, stdout.as_str()), (Some(0), ""));
+    let expected = "org.example.Web 1.0.0: no differences\n";
+    assert_eq!((exit, stdout.as_str()), (Some(0), expected));
     for (arguments, problem) in [
         (
             &["HEAD:nowhere", "web"][..],

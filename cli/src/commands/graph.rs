@@ -25,7 +25,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
         }
         let resolution = read_frozen(solve, &solve.manifest, context)?;
         return draw(
-            &Graph::of_resolution(&resolution, context.core(), &BTreeMap::new()),
+            &Graph::of_resolution(&resolution, &BTreeMap::new()),
             Exit::Done,
             output,
         );
@@ -41,7 +41,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
             } else {
                 BTreeMap::new()
             };
-            let graph = Graph::of_resolution(&resolution, context.core(), &classes);
+            let graph = Graph::of_resolution(&resolution, &classes);
             draw(&graph, Exit::Done, output)
         }
         Searched::Conflict(conflict) => {

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lock_owner::{OWN_FOLDER, other_root};
-use crate::lockfile::lock_missing;
+use crate::lockfile::lock_missing_beside;
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries::{OVERRIDE_PREFIX, is_reserved, title_of};
@@ -53,7 +53,7 @@ pub(super) fn locked_project(
         require_current_lock(&project, &task, &mode, context, output)?;
     }
     let Some(lock) = project.lockfile(context)? else {
-        return Err(lock_missing("beside the manifest", context));
+        return Err(lock_missing_beside(&project.manifest, context));
     };
     // Nothing in it is about this project: it belongs to another file of the folder, or the package was renamed.
     if !lock.roots.contains_key(project.name()) {

@@ -8,7 +8,7 @@ use pkgres_manifest::{PackageName, Version};
 use serde_json::json;
 
 use crate::args::WhyArgs;
-use crate::commands::members::Projects;
+use crate::commands::members::{Projects, run_batch};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -29,25 +29,30 @@ pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Res
     };
     let (name, version) = release_name(&args.package, ecosystem)?;
     let version = version.as_ref();
-    if let Projects::One(manifest) = &projects {
-        let found = show_paths(args, manifest, &name, version, context, output)?;
-        return Ok(if found { Exit::Done } else { Exit::Failed });
-    }
+    let batch = match &projects {
+        Projects::One(manifest) => {
+            let found = show_paths(args, manifest, &name, version, context, output)?;
+            return Ok(if found { Exit::Done } else { Exit::Failed });
+        }
+        Projects::Several(batch) => batch,
+    };
     // A package need not be in all of several projects.
     let is_found = AtomicBool::new(false);
     let words = ("Resolving", "Looked at");
-    let exit = projects.run(words, context, output, |manifest, output| {
+    let show = |manifest: &Path, output: &mut Output| {
         if show_paths(args, manifest, &name, version, context, output)? {
             is_found.store(true, Ordering::Relaxed);
         }
         Ok(Exit::Done)
-    })?;
-    if is_found.into_inner() {
-        return Ok(exit);
-    }
-    let message = format!("`{}` is not in the resolution of any project", args.package);
-    output.findings(&[Diagnostic::error(Code::Usage, message)]);
-    Ok(exit.max(Exit::Failed))
+    };
+    let error = || {
+        let message = format!("`{}` is not in the resolution of any project", args.package);
+        let tree = context.invocation.command_for_none("tree --workspace");
+        let hint = format!("`{tree}` shows all packages");
+        let is_found = is_found.load(Ordering::Relaxed);
+        (!is_found).then(|| Diagnostic::error(Code::Usage, message).hint(hint))
+    };
+    Ok(run_batch(batch, words, context, output, show, error))
 }
 
 /// Shows the paths to a package in one project, and reports a package that is missing there. Returns whether there is one.

@@ -61,7 +61,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     };
     if chosen.contains(&version) {
         report(&name, &version, "in_resolution", &[], output);
-        output.note(&format!("{name} {version} is in the resolution"));
+        answer(&format!("{name} {version} is in the resolution"), output);
         return Ok(Exit::Done);
     }
     let mut conflict = None;
@@ -176,7 +176,7 @@ impl Tried<'_> {
         };
         let locked = if is_locked { "locked or " } else { "" };
         let chosen = sentence_list(self.chosen, "and");
-        output.note(&match excluded {
+        let text = match excluded {
             Some((was, or_else)) => {
                 format!("{name} {version} {was}, so it is chosen only if it is requested{or_else}")
             }
@@ -191,9 +191,12 @@ impl Tried<'_> {
                 });
                 let several: Vec<String> = several.collect();
                 let several = several.join(", and ");
-                format!("{name} {version} needs {several} side by side, so it is chosen only if it is requested")
+                format!(
+                    "{name} {version} needs {several} side by side, so it is chosen only if it is requested"
+                )
             }
-        });
+        };
+        answer(&text, output);
         let update = format!("update {} --precise {version}", self.named);
         let command = context.invocation.command(&update);
         output.note(&if is_locked {
@@ -202,6 +205,15 @@ impl Tried<'_> {
             let lock = context.invocation.command("lock");
             format!("hint: `{lock}` writes a lockfile, and `{command}` sets this version")
         });
+    }
+}
+
+/// Gives the answer in a sentence. A JSON document has it already.
+fn answer(text: &str, output: &mut Output) {
+    if output.is_json() {
+        output.note(text);
+    } else {
+        output.prose(&format!("{text}\n"));
     }
 }
 

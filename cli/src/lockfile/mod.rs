@@ -6,7 +6,7 @@ mod write;
 use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{LOCK_FILE, Lockfile};
 use pkgres_resolver::Resolution;
 
@@ -84,6 +84,17 @@ fn with_commands(mut findings: Vec<Diagnostic>, context: &Context) -> Vec<Diagno
     findings
 }
 
+/// The error for a manifest without a lockfile.
+pub(crate) fn lock_missing_beside(manifest: &Path, context: &Context) -> Failure {
+    lock_missing(&beside(manifest), context)
+}
+
+/// Where the lockfile of a manifest has to be.
+fn beside(manifest: &Path) -> String {
+    let shown = manifest.strip_prefix(".").unwrap_or(manifest);
+    format!("beside {}", Escaped::path(&shown))
+}
+
 /// The error for a missing lockfile; `rest` continues "there is no pkgres.lock".
 pub(crate) fn lock_missing(rest: &str, context: &Context) -> Failure {
     let message = format!("there is no {LOCK_FILE} {rest}");
@@ -95,8 +106,8 @@ pub(crate) fn lock_missing(rest: &str, context: &Context) -> Failure {
 }
 
 /// The error for a missing lockfile that `--locked` or `--frozen` needs.
-pub(crate) fn lock_missing_in_mode(mode: &str, context: &Context) -> Failure {
+pub(crate) fn lock_missing_in_mode(mode: &str, manifest: &Path, context: &Context) -> Failure {
     let from = context.settings.from(mode);
-    let rest = format!("beside the manifest, and `--{mode}` is set{from}");
+    let rest = format!("{}, and `--{mode}` is set{from}", beside(manifest));
     lock_missing(&rest, context)
 }

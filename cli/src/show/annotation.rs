@@ -61,7 +61,10 @@ impl Annotation {
 
     /// A finding about a whole file.
     pub(crate) fn of_file(finding: &Diagnostic, file: &str) -> Self {
-        Self::error(Subject::file(file), finding.code, &finding.message)
+        Self {
+            subject: Subject::file(file),
+            ..Self::of(finding)
+        }
     }
 
     /// A finding.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_registry_client::ClassNode;
 use pkgres_resolver::{Conflict, ReasonKind, Resolution, ResolvedOwner};
@@ -66,29 +65,23 @@ impl EdgeKind {
 }
 
 impl Graph {
-    /// The graph of a resolution. It omits the core library, which everything requires, unless it shows classes.
+    /// The graph of a resolution.
     pub(crate) fn of_resolution(
         resolution: &Resolution,
-        core: Option<&PackageName>,
         classes: &BTreeMap<ClassNode, Vec<ClassNode>>,
     ) -> Self {
         let mut graph = Self {
             title: title_of(resolution, !classes.is_empty()),
             ..Self::default()
         };
-        let is_hidden = |name: &PackageName| classes.is_empty() && Some(name) == core;
         for owner in resolution.owners() {
-            if owner.release().is_some_and(|(name, _)| is_hidden(name)) {
-                continue;
-            }
             let shape = match owner {
                 ResolvedOwner::Root(_) => Shape::Root,
                 ResolvedOwner::Package(_) => Shape::Package,
             };
             let id = owner.owner().to_string();
             graph.node(&id, shape, false);
-            let requires = owner.requires().iter();
-            for bound in requires.filter(|bound| !is_hidden(&bound.package)) {
+            for bound in owner.requires() {
                 let label = match &bound.overridden {
                     Some(_) => format!("{} (override)", bound.spec),
                     None => bound.spec.to_string(),

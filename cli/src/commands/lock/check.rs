@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lock_owner::require_own_lock;
-use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
+use crate::lockfile::{lock_missing_beside, parse_checked_lock, read_lock_bytes};
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_manifest::ManifestFile;
@@ -223,7 +223,14 @@ fn check_entries(
 ) -> Result<CheckedEntries> {
     let path = project.lock_path();
     let Some(bytes) = read_lock_bytes(&path, context)? else {
-        return Err(lock_missing("beside the manifest", context));
+        let missing = lock_missing_beside(&project.manifest, context);
+        if output.format() == Format::Github {
+            let manifest = project.manifest.to_string_lossy();
+            let findings = missing.findings.iter();
+            output.annotations(findings.map(|finding| Annotation::of_file(finding, &manifest)));
+            return Err(Failure::reported(missing.exit));
+        }
+        return Err(missing);
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
     // What differs from the lockfile of another root helps nobody.

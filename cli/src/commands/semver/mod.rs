@@ -54,6 +54,10 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
         }
         match &verdict {
             Some(verdict) => output.findings(std::slice::from_ref(verdict)),
+            // The differences are the result; that there are none is one as well.
+            None if compared.impacts().next().is_none() => {
+                output.prose(&format!("{}\n", compared.summary()));
+            }
             None => output.note(&compared.summary()),
         }
     }
@@ -134,7 +138,10 @@ impl Compared {
     pub(super) fn warnings(&self) -> Vec<Diagnostic> {
         let unbound = [&self.old.unbound, &self.new.unbound];
         let mut warnings: Vec<Diagnostic> = unbound.into_iter().flatten().cloned().collect();
+        // Nothing has the members of what the host provides: there is nothing to do about them.
         let unknown = self.comparison.unknown_ancestors.iter();
+        let unknown =
+            unknown.filter(|class| !self.old.is_of_host(class) || !self.new.is_of_host(class));
         let unknown: Vec<String> = unknown.take(8).map(|class| format!("`{class}`")).collect();
         if !unknown.is_empty() {
             let message = format!(
@@ -197,7 +204,11 @@ impl Compared {
             &self.new.release.version,
         );
         match self.made {
-            Bump::None => format!("{name} {old}: {}", self.counts()),
+            Bump::None if old == new => format!("{name} {old}: {}", self.counts()),
+            Bump::None if new < old => {
+                format!("{name} {old} -> {new}, a lower version: {}", self.counts())
+            }
+            Bump::None => format!("{name} {old} -> {new}, no step: {}", self.counts()),
             made => format!("{name} {old} -> {new}, a {made} step: {}", self.counts()),
         }
     }

@@ -63,6 +63,11 @@ impl IndexCache {
         Self { folder, now }
     }
 
+    /// The same cache at a later time.
+    pub(crate) fn at(&self, now: SystemTime) -> Self {
+        Self::new(self.folder.clone(), now)
+    }
+
     /// The entry of an index file that is read with these limits, for one ecosystem or all.
     pub(crate) fn entry(
         &self,

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 #[cfg(feature = "index")]
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 #[cfg(feature = "index")]
 use pkgres_files::FileError;
@@ -497,6 +498,17 @@ pub trait Registry: Send + Sync {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
+
+    /// The registry for a reading that begins at `now`: it has what changed since this value was made, and shares what
+    /// stays the same, such as connections. `None`, the default, if this value can be used for it as it is.
+    ///
+    /// # Errors
+    ///
+    /// The registry cannot be read any more. A registry on the network reports this only when it is asked for something.
+    fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        let _ = now;
+        Ok(None)
+    }
 
     /// Whether [`records`](Self::records) returns drafts, whose classes are unknown until they are
     /// [completed](Self::complete).

@@ -1,6 +1,7 @@
 //! One package of a registry, as a registry.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 #[cfg(feature = "index")]
 use pkgres_manifest::ArtifactDigest;
@@ -28,6 +29,14 @@ impl SinglePackage {
 impl Registry for SinglePackage {
     fn name(&self) -> &RegistryName {
         self.inner.name()
+    }
+
+    fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        let inner = self.inner.reread(now)?;
+        Ok(
+            inner
+                .map(|inner| Box::new(Self::new(inner, self.package.clone())) as Box<dyn Registry>),
+        )
     }
 
     fn records(

@@ -16,7 +16,7 @@ use pkgres_manifest::{
 };
 use pkgres_registry_client::{
     Artifact, DirectoryRegistry, IndexFileRegistry, Namespace, PackageFolder, Registry,
-    RegistryError, RegistrySet,
+    RegistryError, RegistrySet, SinglePackage,
 };
 use pkgres_resolver::Supply;
 
@@ -679,4 +679,65 @@ fn braces_in_ignore_files_are_plain_characters() {
         .filter(|path| path.starts_with("Resources/"))
         .collect();
     assert_eq!(taken, ["Resources/b", "Resources/x.txt"]);
+}
+
+#[test]
+fn the_next_reading_of_a_set_has_what_changed_on_disk() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = folder.path().join("index.ndjson");
+    let line = |version: &str| format!("{{\"name\":\"a.Index\",\"version\":\"{version}\"}}\n");
+    add_package(&folder.path().join("packages/one"), "a.One", "1.0.0", "");
+    fs::write(&index, line("1.0.0")).expect("written");
+    let opened = IndexFileRegistry::open(
+        RegistryName::parse("index").expect("a name"),
+        &index,
+        &Limits::default(),
+        NonZeroUsize::MIN,
+    );
+    let one_package = SinglePackage::new(
+        Box::new(directory(&folder.path().join("packages"))),
+        name("a.One"),
+    );
+    let first = RegistrySet::new(vec![
+        Box::new(one_package),
+        Box::new(opened.expect("an index")),
+        Box::new(directory(&folder.path().join("packages"))),
+    ]);
+    let versions = |registries: &RegistrySet| -> Vec<Vec<String>> {
+        let names = [name("a.One"), name("a.Index"), name("a.Two")];
+        let supplies = registries.supply(&names).expect("they can be read");
+        let versions = |supply| match supply {
+            Supply::Releases { records, .. } => {
+                let versions = records.iter().map(|record| record.version.to_string());
+                versions.collect()
+            }
+            Supply::Unknown => Vec::new(),
+        };
+        supplies.into_iter().map(versions).collect()
+    };
+    let texts = |all: [&[&str]; 3]| all.map(|one| one.iter().map(ToString::to_string).collect());
+    let before: [Vec<String>; 3] = texts([&["1.0.0"], &["1.0.0"], &[]]);
+    assert_eq!(versions(&first), before);
+    let now = std::time::SystemTime::UNIX_EPOCH;
+    assert_eq!(
+        versions(&first.reread(now).expect("nothing changed")),
+        before
+    );
+
+    add_package(&folder.path().join("packages/one"), "a.One", "1.1.0", "");
+    add_package(&folder.path().join("packages/two"), "a.Two", "2.0.0", "");
+    let other = folder.path().join("other.ndjson");
+    fs::write(&other, line("1.0.0") + &line("1.1.0")).expect("written");
+    fs::rename(&other, &index).expect("replaced");
+    let second = first.reread(now).expect("they can be read");
+    let after: [Vec<String>; 3] = texts([&["1.1.0"], &["1.0.0", "1.1.0"], &["2.0.0"]]);
+    assert_eq!(versions(&second), after);
+
+    fs::remove_file(&index).expect("removed");
+    let error = second.reread(now).err().expect("the index is gone");
+    let message = error.to_diagnostic().message;
+    assert!(
+        message.contains("the registry `index` cannot be read"),
+        "{message}"
+    );
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass, MANIFEST_FILE, PackageName,
-    ReleaseSource, Version, did_you_mean, most_similar_name,
+    ReleaseSource, Version, did_you_mean,
 };
 use pkgres_registry_client::{PackageDescription, RegistrySet};
 use pkgres_resolver::Supply;
@@ -158,27 +158,10 @@ fn chosen<'releases>(
     }
 }
 
-/// The most packages that are compared with a name that no registry has.
-const MAX_COMPARED: usize = 100;
-
-/// The package with the most similar name that a search finds: by the last part of the name, and by the one before.
-fn found_similar(name: &PackageName, registries: &RegistrySet) -> Option<String> {
-    let parts = name.as_str().rsplit('.').take(2);
-    let mut names = Vec::new();
-    for part in parts {
-        // An error was reported when the package was looked up.
-        let found = registries.search(&[part.to_owned()], MAX_COMPARED);
-        names.extend(found.into_iter().flatten().map(|found| found.name));
-    }
-    let names = names.iter().map(PackageName::as_str);
-    most_similar_name(name.as_str(), names).map(str::to_owned)
-}
-
 fn unknown_package(name: &PackageName, registries: &RegistrySet, context: &Context) -> Failure {
     let message = format!("no registry has a package `{name}`");
     let mut finding = Diagnostic::error(Code::UnknownPackage, message);
-    let similar = registries.similar(name).map(|similar| similar.to_string());
-    if let Some(similar) = similar.or_else(|| found_similar(name, registries)) {
+    if let Some(similar) = registries.similar(name) {
         finding = finding.hint(did_you_mean(similar));
     } else if registries.can_search() {
         let words = format!("search {}", last_part(name));

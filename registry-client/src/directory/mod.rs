@@ -14,6 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
+use std::time::SystemTime;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::ReleaseExtent;
@@ -38,6 +39,7 @@ use releases::{ReleaseFile, Releases};
 #[derive(Debug)]
 pub struct DirectoryRegistry {
     name: RegistryName,
+    folder: PathBuf,
     options: ReadOptions,
     packages: BTreeMap<PackageName, Vec<DirectoryEntry>>,
     findings: Mutex<Vec<Diagnostic>>,
@@ -96,6 +98,7 @@ impl DirectoryRegistry {
     ) -> Result<Self, RegistryError> {
         let mut registry = Self {
             name,
+            folder: folder.to_owned(),
             options: options.clone(),
             packages: BTreeMap::new(),
             findings: Mutex::new(Vec::new()),
@@ -531,6 +534,11 @@ fn is_machine_root(folder: &Path) -> bool {
 impl Registry for DirectoryRegistry {
     fn name(&self) -> &RegistryName {
         &self.name
+    }
+
+    fn reread(&self, _: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        let again = Self::open(self.name.clone(), &self.folder, &self.options)?;
+        Ok(Some(Box::new(again)))
     }
 
     fn records(

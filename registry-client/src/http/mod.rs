@@ -52,6 +52,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use pkgres_files::{FileError, FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -88,6 +89,10 @@ use transport::{Authorization, Transport};
 const MAX_CLASS_BYTES: u64 = 16 << 20;
 
 /// A registry on the network.
+///
+/// A value is one reading: from its first request on, it answers from one state of the registry, and its
+/// [limits](HttpOptions::limits) count all calls together. Releases that are published later appear in the next reading
+/// ([`reread`](Registry::reread)), which shares connections and documents with this one.
 pub struct HttpRegistry {
     transport: Transport,
     limits: Limits,
@@ -156,7 +161,7 @@ impl HttpRegistry {
         &self.transport.address
     }
 
-    /// The number of requests sent so far, with redirects and retries.
+    /// The number of requests sent in this reading so far, with redirects and retries.
     pub fn requests(&self) -> u64 {
         self.transport.requests()
     }
@@ -270,6 +275,18 @@ impl HttpRegistry {
 impl Registry for HttpRegistry {
     fn name(&self) -> &RegistryName {
         &self.transport.name
+    }
+
+    fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        Ok(Some(Box::new(Self {
+            transport: self.transport.reread(now),
+            limits: self.limits.clone(),
+            ecosystem: self.ecosystem,
+            others: Mutex::default(),
+            session: Mutex::new(lock(&self.session).reread()),
+            is_dirty: AtomicBool::new(false),
+            background: Background::default(),
+        })))
     }
 
     fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {

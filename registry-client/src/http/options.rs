@@ -14,7 +14,7 @@ use super::network_limits::NetworkLimits;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// The current time: the state of a registry expires.
+    /// The time of the [reading](super::HttpRegistry): the signed state of a registry must not have expired at it.
     pub now: jiff::Timestamp,
     /// The folder of the cache. Without it only the trusted state is kept.
     pub cache_folder: Option<PathBuf>,
@@ -29,19 +29,20 @@ pub struct HttpOptions {
     pub authorities: Vec<Vec<u8>>,
     /// Whether `http://` is allowed for machines other than this one.
     pub allow_plain_http: bool,
-    /// Whether to use the proxies of the system. They are never used for this machine.
+    /// Whether to use the proxies of the system: those in the variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
+    /// `NO_PROXY`, which are read only then. They are never used for this machine. Off by default.
     pub system_proxy: bool,
     /// The key that has to sign the state of the registry. Without it, the first key seen is trusted.
     pub key: Option<PublicKey>,
-    /// The limits on what the registry may cost a run.
+    /// The limits on what the registry may cost a [reading](super::HttpRegistry).
     pub limits: NetworkLimits,
     /// The policy for retries.
     pub retry: RetryPolicy,
     /// The counter of requests without a response, for a program that shows them.
     pub activity: NetworkActivity,
-    /// The number of requests at once.
+    /// The number of requests at once: 16 by default.
     pub concurrency: usize,
-    /// The number of threads that read answers, or the lines of an index file.
+    /// The number of threads that read answers, or the lines of an index file: one by default.
     pub threads: NonZeroUsize,
 }
 
@@ -49,11 +50,11 @@ pub struct HttpOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryPolicy {
-    /// The number of attempts, the first one included.
+    /// The number of attempts, the first one included: 4 by default.
     pub attempts: usize,
-    /// The delay before the second attempt. It doubles from there, with jitter.
+    /// The delay before the second attempt: 200 ms by default. It doubles from there, with jitter.
     pub first_delay: Duration,
-    /// The longest delay. If the registry requires more, the request fails.
+    /// The longest delay: 30 s by default. If the registry requires more, the request fails.
     pub longest_delay: Duration,
 }
 

@@ -70,6 +70,35 @@ impl Session {
         }
     }
 
+    /// The session of another reading: it knows what this one knows, but confirms it first. Absent packages are not
+    /// carried over: whoever sends requests to a service chooses these names, so there may be any number of them.
+    pub(super) fn reread(&self) -> Self {
+        let mut next = Self::new(self.another_reader());
+        next.is_loaded = self.is_loaded;
+        next.config.clone_from(&self.config);
+        (next.serial, next.root) = (self.serial, self.root);
+        next.seen.clone_from(&self.seen);
+        for (name, entry) in &self.entries {
+            if entry.document.is_none() {
+                continue;
+            }
+            let is_current = entry.serial == self.serial;
+            let entry = PackageState {
+                document: entry.document.clone(),
+                is_fresh: false,
+                serial: if is_current { entry.serial } else { 0 },
+            };
+            next.entries.insert(name.clone(), entry);
+        }
+        let classes = self.classes.iter();
+        let current = classes
+            .filter(|(_, (packages, serial))| !packages.is_empty() && *serial == self.serial);
+        next.classes = current
+            .map(|(class, known)| (class.clone(), known.clone()))
+            .collect();
+        next
+    }
+
     /// Loads the cache of earlier runs.
     pub(super) fn load(&mut self, kept: CachedData) {
         let CachedData {

@@ -7,12 +7,14 @@ use std::error::Error;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use reqwest::header::{self, HeaderValue};
 use reqwest::{Response, StatusCode};
+use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::registry::RegistryError;
@@ -49,8 +51,8 @@ pub(super) struct Transport {
     /// The address as programs show it.
     shown_address: String,
     pub(super) options: HttpOptions,
-    runtime: OnceLock<tokio::runtime::Runtime>,
-    clients: Clients,
+    runtime: Arc<SharedRuntime>,
+    clients: Arc<Clients>,
     credential: OnceLock<Option<Credential>>,
     authorization: Authorization,
     /// What a token was exchanged for.
@@ -78,10 +80,25 @@ impl Transport {
             address,
             usage: Usage::new(options.limits),
             options,
-            runtime: OnceLock::new(),
-            clients: Clients::default(),
+            runtime: Arc::default(),
+            clients: Arc::default(),
             credential: OnceLock::new(),
             requests: AtomicU64::new(0),
+        }
+    }
+
+    /// The same for another reading: it shares the connections, has its own limits, and looks up the credentials again,
+    /// as tokens expire.
+    pub(super) fn reread(&self, now: SystemTime) -> Self {
+        let options = HttpOptions {
+            now: jiff::Timestamp::try_from(now).unwrap_or(jiff::Timestamp::MAX),
+            ..self.options.clone()
+        };
+        let (name, address) = (self.name.clone(), self.address.clone());
+        Self {
+            runtime: Arc::clone(&self.runtime),
+            clients: Arc::clone(&self.clients),
+            ..Self::new(name, address, self.authorization, options)
         }
     }
 
@@ -140,18 +157,8 @@ impl Transport {
         work: impl Future<Output = Result<T, RequestError>> + Send,
     ) -> Result<T, RegistryError> {
         self.prepare()?;
-        if self.runtime.get().is_none() {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_io()
-                .enable_time()
-                .build()
-                .map_err(|error| self.unreachable(error))?;
-            if let Err(second) = self.runtime.set(runtime) {
-                // Another thread was faster.
-                second.shutdown_background();
-            }
-        }
-        let runtime = self.runtime.get().expect("it was made just now");
+        let runtime = self.runtime.get();
+        let runtime = runtime.map_err(|error| self.unreachable(error))?;
         let outcome = if tokio::runtime::Handle::try_current().is_ok() {
             let thread = std::thread::Builder::new();
             let joined = std::thread::scope(|scope| {
@@ -412,10 +419,30 @@ fn sensitive(text: &str) -> Result<HeaderValue, AttemptError> {
     Ok(value)
 }
 
-impl Drop for Transport {
+/// The runtime of a registry, made on first use and shared by all readings.
+#[derive(Default)]
+struct SharedRuntime(OnceLock<Runtime>);
+
+impl SharedRuntime {
+    fn get(&self) -> std::io::Result<&Runtime> {
+        if self.0.get().is_none() {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_io()
+                .enable_time()
+                .build()?;
+            if let Err(second) = self.0.set(runtime) {
+                // Another thread was faster.
+                second.shutdown_background();
+            }
+        }
+        Ok(self.0.get().expect("it was made just now"))
+    }
+}
+
+impl Drop for SharedRuntime {
     fn drop(&mut self) {
         // Waiting for the runtime to end is not allowed inside another one, and nothing is left to wait for.
-        if let Some(runtime) = self.runtime.take() {
+        if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }

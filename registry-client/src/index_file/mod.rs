@@ -32,6 +32,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
 
 use memchr::memmem;
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
@@ -71,6 +72,8 @@ pub struct IndexFileRegistry {
     runs: OnceLock<Runs>,
     /// The cache entry with the digest of the content, if the cache knows it.
     known: Option<(CacheEntry, Stamp, Sha256Digest)>,
+    /// The cache, for the next reading.
+    cache: Option<IndexCache>,
     /// The compiled index of the cache. It is loaded on first use if the cache knows the content, as that cannot
     /// fail, and otherwise when the registry is opened.
     compiled: OnceLock<Option<Arc<CompiledIndex>>>,
@@ -145,6 +148,7 @@ impl IndexFileRegistry {
             registry.runs()?;
             return Ok(registry);
         };
+        registry.cache = Some(cache.clone());
         let entry = cache.entry(path, &options.limits, options.ecosystem);
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
@@ -213,6 +217,7 @@ impl IndexFileRegistry {
             cursor: Mutex::default(),
             runs: OnceLock::new(),
             known: None,
+            cache: None,
             compiled: OnceLock::new(),
             prepared: OnceLock::new(),
             needed: AtomicUsize::new(0),
@@ -338,6 +343,20 @@ fn with_limits(limits: &Limits) -> ReadOptions {
 impl Registry for IndexFileRegistry {
     fn name(&self) -> &RegistryName {
         &self.name
+    }
+
+    /// A file that did not change is not opened again: this value goes on to answer from its loaded index.
+    fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        let metadata = std::fs::metadata(&self.path);
+        if metadata.is_ok_and(|metadata| Fingerprint::of(&metadata) == self.fingerprint) {
+            return Ok(None);
+        }
+        let mut options = with_limits(&self.limits);
+        options.ecosystem = self.ecosystem;
+        let cache = self.cache.as_ref().map(|cache| cache.at(now));
+        let name = self.name.clone();
+        let again = Self::open_for(name, &self.path, &options, self.threads, cache.as_ref())?;
+        Ok(Some(Box::new(again)))
     }
 
     fn records(

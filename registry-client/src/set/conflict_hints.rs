@@ -69,7 +69,8 @@ impl RegistrySet {
             });
             // The packages of the conflict exist, and are not meant.
             let others = &conflict.packages;
-            if let Some(meant) = self.similar_package(&package, preferred.as_ref(), others) {
+            let known = self.similar_package(&package, preferred.as_ref(), others);
+            if let Some(meant) = known.or_else(|| self.similar_found(&package)) {
                 advice.push(Hint::similar(package, meant));
             }
         }

@@ -11,6 +11,7 @@ pub use newer_elsewhere::NewerElsewhere;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
@@ -31,11 +32,14 @@ use crate::strict_uses::strict_uses;
 /// Names can be bound to a registry: they are looked up in that registry only, so that a public registry
 /// does not learn that they exist.
 ///
-/// A set is made once and shared by all requests and threads, for example in an `Arc`: what a registry
-/// learned for one request is there for the next. Calls block while a registry answers.
+/// A set is shared by requests and threads, for example in an `Arc`: what a registry learned for one request is there
+/// for the next. Calls block while a registry answers.
+///
+/// A set is one reading of its registries: all requests see the same releases, even if others are published meanwhile.
+/// A program that runs for long replaces its set by [`reread`](Self::reread) every few minutes.
 #[derive(Default)]
 pub struct RegistrySet {
-    registries: Vec<Box<dyn Registry>>,
+    registries: Vec<Arc<dyn Registry>>,
     bindings: Vec<(Namespace, RegistryName)>,
     /// The releases for packages that no registry has.
     built_in: BTreeMap<PackageName, Vec<IndexRecord>>,
@@ -50,9 +54,33 @@ impl RegistrySet {
     /// A set of registries, the preferred one first.
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
         Self {
-            registries,
+            registries: registries.into_iter().map(Arc::from).collect(),
             ..Self::default()
         }
+    }
+
+    /// The same registries for a new reading that begins at `now`: it has the releases that were published, yanked or
+    /// removed since, and the limits of networks begin anew. Connections, caches and documents that did
+    /// not change are shared. This set stays as it is, for requests that still use it.
+    ///
+    /// A registry on the network sends no request before the first call. Waits for calls in progress.
+    ///
+    /// # Errors
+    ///
+    /// A folder or index file cannot be read any more.
+    pub fn reread(&self, now: SystemTime) -> Result<Self, RegistryError> {
+        let again = |registry: &Arc<dyn Registry>| {
+            let reread = registry.reread(now)?;
+            Ok(reread.map_or_else(|| Arc::clone(registry), Arc::from))
+        };
+        let registries: Result<_, RegistryError> = self.registries.iter().map(again).collect();
+        Ok(Self {
+            registries: registries?,
+            bindings: self.bindings.clone(),
+            built_in: self.built_in.clone(),
+            strict_uses: self.strict_uses,
+            defined_classes: OnceLock::new(),
+        })
     }
 
     /// Adds releases that the program has built in. They are used for a package only if no registry has its name, and
@@ -105,7 +133,7 @@ impl RegistrySet {
     }
 
     /// Whether a package may be looked up in one of some registries.
-    fn any_may_have(&self, registries: &[Box<dyn Registry>], name: &PackageName) -> bool {
+    fn any_may_have(&self, registries: &[Arc<dyn Registry>], name: &PackageName) -> bool {
         let mut registries = registries.iter();
         registries.any(|registry| self.may_have(registry.as_ref(), name))
     }
@@ -122,7 +150,7 @@ impl RegistrySet {
 
     /// Adds a registry in front of all others.
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
-        self.registries.insert(0, registry);
+        self.registries.insert(0, Arc::from(registry));
         self.defined_classes.take();
     }
 
@@ -405,9 +433,11 @@ impl RegistrySet {
         sentences.collect()
     }
 
-    /// The known package with the most similar name: a suggestion for a package that no registry has.
+    /// The package with the most similar name: a suggestion for a package that no registry has. It is a known package, or
+    /// else one that a search finds.
     pub fn similar(&self, name: &PackageName) -> Option<PackageName> {
         self.similar_package(name, None, &[])
+            .or_else(|| self.similar_found(name))
     }
 
     /// The known package with the most similar name, except for `others`, which are sorted: a suggestion

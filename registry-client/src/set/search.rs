@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, RegistryName};
+use pkgres_manifest::{PackageName, RegistryName, most_similar_name};
 
 use super::RegistrySet;
 use crate::registry::{Found, PackageDescription, Registry, RegistryError, matches};
+
+/// The most packages of a search that are compared with a name that no registry has.
+const MAX_COMPARED: usize = 100;
 
 impl RegistrySet {
     /// The packages that match all words, sorted by name: at most `limit`. Registries look in names of
@@ -41,6 +44,23 @@ impl RegistrySet {
             }
         }
         Ok(found.into_values().take(limit).collect())
+    }
+
+    /// The package with the most similar name that searches for the last two parts of a name find. Only the registries
+    /// that may have the name are searched. Registries that cannot be searched now are left out: this is for suggestions.
+    pub(super) fn similar_found(&self, name: &PackageName) -> Option<PackageName> {
+        let mut names = Vec::new();
+        let registries = self.registries();
+        for registry in registries.filter(|one| one.can_search() && self.may_have(*one, name)) {
+            for part in name.as_str().rsplit('.').take(2) {
+                let found = registry.search(&[part.to_owned()], MAX_COMPARED);
+                let found = found.into_iter().flatten().map(|found| found.name);
+                names.extend(found.filter(|found| self.may_have(registry, found)));
+            }
+        }
+        let similar = most_similar_name(name.as_str(), names.iter().map(PackageName::as_str));
+        let similar = similar.map(str::to_owned)?;
+        names.into_iter().find(|found| found.as_str() == similar)
     }
 
     /// Whether a registry can be searched, or there is no registry.

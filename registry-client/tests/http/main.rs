@@ -9,6 +9,7 @@ mod galaxy;
 mod lies;
 mod limits;
 mod reading;
+mod rereading;
 mod state;
 
 use std::path::Path;

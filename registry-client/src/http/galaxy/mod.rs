@@ -24,6 +24,7 @@ mod queries;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, OnceLock};
+use std::time::SystemTime;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -47,6 +48,10 @@ pub use documents::{
 };
 
 /// A server with the Galaxy API.
+///
+/// A value is one reading: it requests each collection once, and its [limits](HttpOptions::limits) count all calls
+/// together. The next reading ([`reread`](Registry::reread)) requests them again; without a
+/// [cache](HttpOptions::cache_folder), it also reads descriptions of releases again.
 pub struct GalaxyRegistry {
     transport: Transport,
     read_options: ReadOptions,
@@ -97,7 +102,7 @@ impl GalaxyRegistry {
         }
     }
 
-    /// The number of requests sent so far, with redirects and retries.
+    /// The number of requests sent in this reading so far, with redirects and retries.
     pub fn requests(&self) -> u64 {
         self.transport.requests()
     }
@@ -183,6 +188,20 @@ impl GalaxyRegistry {
 impl Registry for GalaxyRegistry {
     fn name(&self) -> &RegistryName {
         &self.transport.name
+    }
+
+    fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {
+        Ok(Some(Box::new(Self {
+            api: self.api.clone(),
+            completed: Mutex::new(lock(&self.completed).clone()),
+            transport: self.transport.reread(now),
+            ..Self::new(
+                self.transport.name.clone(),
+                self.transport.address.clone(),
+                &self.read_options,
+                self.transport.options.clone(),
+            )
+        })))
     }
 
     fn records(

@@ -53,6 +53,13 @@ impl RootPlaces {
         });
     }
 
+    /// The first place of a class that the root extends or uses.
+    pub(crate) fn of_class(&self, class: &ClassName, options: &ReadOptions) -> Option<Location> {
+        let mut found = None;
+        self.with_places(options, |place| found = place(class));
+        found
+    }
+
     /// Calls a function with one that finds the place of a class.
     fn with_places(
         &self,

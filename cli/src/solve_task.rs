@@ -7,7 +7,7 @@ use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, PackageName, RegistryName};
 use pkgres_registry_client::{
-    Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
+    Answer, RegistryLocation, RegistrySet, UnmetUse, solve_with_evidence,
 };
 use pkgres_resolver::{ClassRules, Conflict, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
@@ -103,11 +103,8 @@ impl SolveTask {
         options: &RegistryOptions,
         context: &Context,
     ) -> Result<Self> {
-        let mut provided = context.registries.provided(&context.read_options)?;
-        if context.strict_uses {
-            provided.iter_mut().for_each(strict_uses);
-        }
-        let request = Request {
+        let provided = context.registries.provided(&context.read_options)?;
+        let mut request = Request {
             core: context.core().cloned(),
             provided,
             overrides: context.registries.overriding_specs(ecosystem)?,
@@ -128,10 +125,12 @@ impl SolveTask {
             &context.read_options.of_ecosystem(ecosystem.id()),
         )?;
         let registries = if context.strict_uses {
-            registries.with_strict_uses()
+            let core = request.core.clone();
+            registries.with_strict_uses(request.provided.clone(), core)
         } else {
             registries
         };
+        let _ = registries.apply_strict_uses(&mut request.provided);
         Ok(Self {
             searched,
             is_unconfigured: is_unconfigured(configured),
@@ -178,7 +177,21 @@ impl SolveTask {
                 places.add(&uses);
             }
             record = ProjectUses::new(&record, uses).record;
-            strict_uses(&mut record);
+            let unmet = self
+                .registries
+                .apply_strict_uses(std::slice::from_mut(&mut record));
+            let file = (!project.is_release()).then_some(&record.name);
+            let warnings = unmet_uses(&unmet, file).into_iter().map(|finding| {
+                let place = places.as_ref().and_then(|places| {
+                    let first = unmet.first()?;
+                    places.of_class(&first.used, &context.read_options)
+                });
+                match place {
+                    Some(place) => finding.at(place),
+                    None => finding,
+                }
+            });
+            self.warnings.extend(warnings);
         }
         self.origin.places.extend(places);
         let record = Box::new(record);
@@ -291,6 +304,9 @@ impl SolveTask {
                         "The lockfile is out of date: this is the resolution that `{command}` would write"
                     )]);
                 }
+                // As below.
+                let unmet = self.registries.unmet_uses(&resolution);
+                output.findings(&unmet_uses(&unmet.unwrap_or_default(), None));
                 if self.compares_registries {
                     // A registry that fails here does not change the resolution.
                     let newer = self.registries.newer_elsewhere(&resolution, &options);
@@ -318,6 +334,29 @@ impl SolveTask {
         };
         Ok((searched, self.registries))
     }
+}
+
+/// Warnings about uses that exclude no version because no version meets them: one for each release. `root` is the file
+/// of a root that is no release.
+fn unmet_uses(unmet: &[UnmetUse], root: Option<&PackageName>) -> Vec<Diagnostic> {
+    let of_releases = unmet.chunk_by(|one, next| one.release == next.release);
+    let warnings = of_releases.map(|unmet| {
+        let first = &unmet[0];
+        let user = match root {
+            Some(root) => root.to_string(),
+            None => first.release.to_string(),
+        };
+        let (more, end) = match unmet.len() - 1 {
+            0 => (String::new(), "this use excludes no version"),
+            more => (format!(" and {more} more"), "these uses exclude no version"),
+        };
+        let message = format!(
+            "{user} uses `{}`{more}, which no version of a package that it requires defines: {end}",
+            first.used
+        );
+        Diagnostic::warning(Code::UndefinedUse, message)
+    });
+    warnings.collect()
 }
 
 /// The command that prints a conflict in full. For updates and models, which no such command solves, an option.

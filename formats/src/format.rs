@@ -1,5 +1,6 @@
 //! The trait `Format`, which describes a package system.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
@@ -190,6 +191,16 @@ pub trait Format: fmt::Debug + Send + Sync {
     fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
         let _ = (file, package);
         None
+    }
+
+    /// The classes that a release no longer has itself because they have moved to another package that it does not require,
+    /// with the classes that are used instead. By default, there are none.
+    fn moved_classes<'record>(
+        &self,
+        record: &'record IndexRecord,
+    ) -> BTreeMap<&'record ClassName, &'record ClassName> {
+        let _ = record;
+        BTreeMap::new()
     }
 
     /// How releases are distributed, for the hints of commands that are for class packages. By default, nothing is known.

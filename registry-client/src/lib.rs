@@ -93,7 +93,6 @@ mod registry_title;
 mod satisfiable;
 mod set;
 mod single_package;
-mod strict_uses;
 mod threads;
 #[cfg(feature = "index")]
 mod vendored_archives;
@@ -139,8 +138,7 @@ pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};
 pub use registry_title::titled_at;
 pub use satisfiable::{Unsatisfiable, unsatisfiable};
-pub use set::{NewerElsewhere, RegistrySet};
+pub use set::{NewerElsewhere, RegistrySet, UnmetUse};
 pub use single_package::SinglePackage;
-pub use strict_uses::strict_uses;
 #[cfg(feature = "index")]
 pub use vendored_archives::{VENDORED_FILE, VendoredArchives};

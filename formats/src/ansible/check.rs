@@ -4,10 +4,11 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
 
 use super::facts::Facts;
 use super::facts_of_files::named_places;
+use super::moved::moved_to;
 use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -82,12 +83,20 @@ impl References for CollectionReferences<'_> {
         narrowed_range(range, fits)
     }
 
+    fn moved_to(
+        &self,
+        release: &IndexRecord,
+        class: &ClassName,
+    ) -> Option<(PackageName, ClassName)> {
+        moved_to(release, class)
+    }
+
     fn explain_missing(
         &self,
         reference: &ClassReference,
         allowed: &AllowedReleases,
     ) -> Option<String> {
-        self.routes.gone(reference, allowed)
+        self.routes.gone_or_moved(reference, allowed)
     }
 
     /// Warnings about plug-ins that are used and that a version that the range allows will not have.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexedClass, Version};
 
-use super::name::is_identifier;
+use super::name::{is_collection_name, is_identifier};
 use super::python::Import;
 
 /// The most redirects from one name to another that are followed.
@@ -80,6 +80,8 @@ pub struct Facts {
 struct Relations {
     extends: BTreeSet<ClassName>,
     uses: BTreeSet<ClassName>,
+    /// The plug-in of a collection that is not required which is used in its place.
+    moved_to: Option<ClassName>,
 }
 
 impl Facts {
@@ -94,11 +96,17 @@ impl Facts {
                 edges.uses.insert(reference.to);
             }
         }
-        for route in &self.routes {
-            self.add_moved(&mut classes, route, declared);
+        let routes = self.routes_by_path();
+        for (path, route) in &routes {
+            if let Some(end) = self.end_of(&routes, route).filter(|_| !route.tombstone) {
+                self.add_moved(&mut classes, path, end, declared);
+            }
         }
         let classes = classes.into_iter().filter_map(|(path, edges)| {
             let name = ClassName::native(&format!("{}.{path}", self.collection)).ok()?;
+            if let Some(target) = edges.moved_to {
+                return Some(moved_class(name, target));
+            }
             let mut indexed = IndexedClass::new(name);
             let uses = edges.uses.difference(&edges.extends);
             indexed.uses = uses.cloned().collect();
@@ -135,11 +143,7 @@ impl Facts {
         for module in actions {
             classes.entry(module).or_default();
         }
-        let routes: BTreeMap<String, &Route> = self
-            .routes
-            .iter()
-            .map(|route| (format!("plugins.{}.{}", route.kind, route.name), route))
-            .collect();
+        let routes = self.routes_by_path();
         let mut redirected = Vec::new();
         for (path, route) in &routes {
             if route.tombstone {
@@ -164,11 +168,7 @@ impl Facts {
     /// The plug-ins that are redirected within the collection: their paths, and those of the plug-ins that are used
     /// instead.
     pub(super) fn redirects(&self) -> Vec<(String, String)> {
-        let routes: BTreeMap<String, &Route> = self
-            .routes
-            .iter()
-            .map(|route| (format!("plugins.{}.{}", route.kind, route.name), route))
-            .collect();
+        let routes = self.routes_by_path();
         let used = routes.iter().filter(|(_, route)| !route.tombstone);
         let redirects = used.filter_map(|(path, route)| {
             let target = self.target_of(&routes, route)?;
@@ -179,42 +179,66 @@ impl Facts {
 
     /// The path in the same collection to which redirects lead.
     fn target_of(&self, routes: &BTreeMap<String, &Route>, route: &Route) -> Option<String> {
+        let (collection, path) = self.end_of(routes, route)?;
+        (collection == self.collection).then_some(path)
+    }
+
+    /// The collection and path to which redirects lead.
+    fn end_of(&self, routes: &BTreeMap<String, &Route>, route: &Route) -> Option<(String, String)> {
         let mut current = route;
         for _ in 0..MAX_REDIRECTS {
             let (collection, path) = redirect_target(current)?;
-            if collection != self.collection {
-                return None;
-            }
             match routes.get(&path) {
-                Some(next) if next.redirect.is_some() => current = next,
-                _ => return Some(path),
+                Some(next) if next.redirect.is_some() && collection == self.collection => {
+                    current = next;
+                }
+                _ => return Some((collection, path)),
             }
         }
         None
     }
 
-    /// Adds a name that is redirected into a declared dependency. Whether it works depends on the version of that, so
-    /// it uses its target. A redirect into any other collection defines nothing: the plug-in has moved.
+    /// The routes by the paths of their plug-ins.
+    fn routes_by_path(&self) -> BTreeMap<String, &Route> {
+        let routes = self.routes.iter();
+        routes
+            .map(|route| (format!("plugins.{}.{}", route.kind, route.name), route))
+            .collect()
+    }
+
+    /// Adds a name that is redirected into another collection. If that is a declared dependency, the name is a class that
+    /// uses its target, because it depends on the version whether it works. A redirect into any other collection defines
+    /// nothing: the plug-in [has moved](super::moved).
     fn add_moved(
         &self,
         classes: &mut BTreeMap<String, Relations>,
-        route: &Route,
+        path: &str,
+        (collection, target): (String, String),
         declared: &dyn Fn(&str) -> bool,
     ) {
-        let Some((collection, target)) = redirect_target(route) else {
-            return;
-        };
-        let path = format!("plugins.{}.{}", route.kind, route.name);
         let is_core = matches!(&*collection, "ansible.builtin" | "ansible.legacy");
-        if route.tombstone || collection == self.collection || !(is_core || declared(&collection)) {
+        if collection == self.collection {
+            return;
+        }
+        let target = ClassName::native(&format!("{collection}.{target}")).ok();
+        if !(is_core || declared(&collection)) {
+            if is_collection_name(&collection)
+                && let Some(target) = target
+                && !classes.contains_key(path)
+            {
+                let moved_to = Some(target);
+                let relations = Relations {
+                    moved_to,
+                    ..Relations::default()
+                };
+                classes.insert(path.to_owned(), relations);
+            }
             return;
         }
         classes.entry(format!("{path}.*")).or_default();
-        let edges = classes.entry(path).or_default();
+        let edges = classes.entry(path.to_owned()).or_default();
         if !is_core {
-            edges
-                .uses
-                .extend(ClassName::native(&format!("{collection}.{target}")));
+            edges.uses.extend(target);
         }
     }
 
@@ -251,6 +275,14 @@ impl Facts {
         }
         names
     }
+}
+
+/// The class for a plug-in that [has moved](super::moved).
+pub(super) fn moved_class(name: ClassName, target: ClassName) -> IndexedClass {
+    let mut class = IndexedClass::new(name);
+    class.internal = true;
+    class.uses = vec![target];
+    class
 }
 
 /// A collection and the rest of a dotted name.

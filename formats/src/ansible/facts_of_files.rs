@@ -13,8 +13,12 @@ use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
 use super::yaml_references::{self, NamedPlugin};
 use crate::lookup::FileTree;
 
-/// The folders of `plugins` whose modules are only run, never imported by others. Their names are not read.
+/// The folder with modules, which are only run. Others import no names from them.
 const MODULES: &str = "plugins/modules/";
+
+/// The folder with action plug-ins. Others import little from them but their class, which all have, while generated ones
+/// have so many names that the record of a release with them would be too long.
+const ACTIONS: &str = "plugins/action/";
 
 /// Whether a file has to be read to know the classes of its collection, or what they declare.
 pub(crate) fn is_of_interest(path: &str) -> bool {
@@ -125,7 +129,7 @@ fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), 
             name,
         });
     }
-    let entry = if is_run_only {
+    let entry = if is_run_only || path.starts_with(ACTIONS) {
         Module {
             is_open: true,
             ..Module::default()

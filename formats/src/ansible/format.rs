@@ -1,5 +1,7 @@
 //! The `Format` of collections: how roots and releases are recognized and read.
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, Hexadecimal, IndexRecord, PackageName,
@@ -17,6 +19,7 @@ use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
     written_collection_name,
 };
+use super::moved::moved_classes;
 use super::name::{ANSIBLE_CORE, is_collection_name};
 use super::project::{ProjectReferences, project_uses};
 use super::range_edit::with_ranges;
@@ -302,6 +305,13 @@ impl Format for Collections {
         } else {
             (Vec::new(), Vec::new())
         }
+    }
+
+    fn moved_classes<'record>(
+        &self,
+        record: &'record IndexRecord,
+    ) -> BTreeMap<&'record ClassName, &'record ClassName> {
+        moved_classes(record)
     }
 
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {

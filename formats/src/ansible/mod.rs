@@ -23,6 +23,7 @@ mod format;
 mod installation;
 mod links;
 mod metadata;
+mod moved;
 mod name;
 mod narrow_range;
 mod plain_number;

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
 use pkgres_manifest::document::{Mapping, Node, Value, lenient_yaml};
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, SetOptions, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, PackageName, ReadOptions, Requirement, SetOptions, Version,
+};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
+use super::moved::moved_to;
 use super::name::is_collection_name;
 use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
@@ -270,12 +273,20 @@ impl References for ProjectReferences<'_> {
         narrowed_range(range, fits)
     }
 
+    fn moved_to(
+        &self,
+        release: &IndexRecord,
+        class: &ClassName,
+    ) -> Option<(PackageName, ClassName)> {
+        moved_to(release, class)
+    }
+
     fn explain_missing(
         &self,
         reference: &ClassReference,
         allowed: &AllowedReleases,
     ) -> Option<String> {
-        self.routes.gone(reference, allowed)
+        self.routes.gone_or_moved(reference, allowed)
     }
 
     fn other_findings(
@@ -294,7 +305,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    use pkgres_manifest::{IndexRecord, IndexedClass, Limits};
+    use pkgres_manifest::{IndexedClass, Limits};
 
     use super::*;
     use crate::ansible::Collections;

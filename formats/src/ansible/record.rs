@@ -1,8 +1,8 @@
 //! Index records of collections as lines of JSON.
 //!
 //! `{"ecosystem":"ansible","name","version","require":[[name,range]],"requires_ansible","classes":{path:{"extends",
-//! "uses"}},"sha256","size","yanked","published"}`; only name and version are mandatory. `require` may also be an
-//! object. A package that is required twice has to satisfy both ranges. Unknown keys are skipped.
+//! "uses"}},"moved":{path:path},"sha256","size","yanked","published"}`; only name and version are mandatory. `require` may
+//! also be an object. `moved` has the plug-ins that [have moved](super::moved), with what is used instead. A package that is required twice has to satisfy both ranges. Unknown keys are skipped.
 //!
 //! In an [`IndexRecord`], `requires_ansible` is a requirement on [`ANSIBLE_CORE`].
 
@@ -19,6 +19,8 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::core_version::{ansible_core_version, requires_ansible};
+use super::facts::moved_class;
+use super::moved::moved_classes;
 use super::name::{ANSIBLE_CORE, package_name};
 use super::range;
 
@@ -138,6 +140,8 @@ struct CollectionLine {
     require: Pairs,
     requires_ansible: Option<String>,
     classes: Option<BTreeMap<String, WrittenClass>>,
+    #[serde(default)]
+    moved: BTreeMap<String, String>,
     sha256: Option<String>,
     size: Option<u64>,
     yanked: Option<bool>,
@@ -241,6 +245,10 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
             }
             indexed.push(new);
         }
+        // With one name for both, the class counts.
+        for (name, target) in line.moved {
+            indexed.push(moved_class(class(&name)?, class(&target)?));
+        }
         record = record.with_classes(indexed);
     }
     record.digest = line
@@ -294,6 +302,7 @@ impl Serialize for Written<'_> {
             let names = |names: &[ClassName]| names.iter().map(ToString::to_string).collect();
             let classes: BTreeMap<&str, WrittenClass> = classes
                 .iter()
+                .filter(|class| !class.internal)
                 .map(|class| {
                     let edges = WrittenClass {
                         extends: names(&class.extends),
@@ -303,6 +312,14 @@ impl Serialize for Written<'_> {
                 })
                 .collect();
             map.serialize_entry("classes", &classes)?;
+            let moved = moved_classes(record);
+            if !moved.is_empty() {
+                let texts = |(name, target): (&ClassName, &ClassName)| {
+                    (name.to_string(), target.to_string())
+                };
+                let moved: BTreeMap<String, String> = moved.into_iter().map(texts).collect();
+                map.serialize_entry("moved", &moved)?;
+            }
         }
         if let Some(digest) = &record.digest {
             map.serialize_entry("sha256", digest)?;
@@ -334,6 +351,7 @@ mod tests {
             r#""require":[["acme.net",">=1.0.0,<2"],["acme.db","*"]],"requires_ansible":">=2.15","#,
             r#""classes":{"acme.web.plugins.modules.page":{"extends":["acme.net.plugins.module_utils.tcp"]},"#,
             r#""acme.web.plugins.modules.page.*":{}},"#,
+            r#""moved":{"acme.web.plugins.modules.socket":"acme.tcp.plugins.modules.socket"},"#,
             r#""sha256":"abababababababababababababababababababababababababababababababab","size":12,"#,
             r#""yanked":true,"published":"2026-01-31T12:00:00Z"}"#
         );

@@ -12,6 +12,7 @@ use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Requirement};
 
 use super::artifact::CollectionArtifact;
 use super::facts::Route;
+use super::moved::{called, moved_to};
 use super::narrow_range::with_clause;
 use super::runtime_yml::{self, RUNTIME_FILE};
 use crate::lookup::{FileTree, ReleaseContent, ReleaseLookup};
@@ -34,15 +35,24 @@ impl<'check> ForeignRoutes<'check> {
         }
     }
 
-    /// A hint that the newest release says of a plug-in that it is gone.
-    pub(super) fn gone(
+    /// A hint that the newest release says of a plug-in that it is gone, or where it has moved.
+    pub(super) fn gone_or_moved(
         &self,
         reference: &ClassReference,
         allowed: &AllowedReleases,
     ) -> Option<String> {
+        let newest = allowed.newest()?;
+        if let Some((_, target)) = moved_to(newest, &reference.to) {
+            return Some(format!(
+                "`meta/runtime.yml` of {} {} says that it moved to `{}`",
+                allowed.name,
+                newest.version,
+                called(&target)
+            ));
+        }
         let routes = self.of_newest(allowed);
         let route = route_of(&routes, reference)?;
-        let newest = &allowed.newest()?.version;
+        let newest = &newest.version;
         route.tombstone.then(|| {
             let name = &allowed.name;
             format!("`meta/runtime.yml` of {name} {newest} says that it is gone")

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version, did_you_mean};
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Version, did_you_mean};
 
 use super::{AllowedReleases, ClassReference, References, defines_class, somewhere_in};
 use crate::lookup::ReleaseLookup;
@@ -107,7 +107,7 @@ impl ReferenceCheck<'_> {
             let mut references = references.iter();
             references.all(|one| {
                 let mut releases = newest.releases.iter();
-                !one.is_needed && releases.any(|release| defines_class(release, &one.to))
+                !one.is_needed && releases.any(|release| self.has(release, one))
             })
         };
         let newest = self.allowed(requirement, Amount::Newest);
@@ -120,12 +120,12 @@ impl ReferenceCheck<'_> {
         };
         let mut findings = Vec::new();
         let mut lacked: Vec<&ClassReference> = Vec::new();
-        let defining = |class: &ClassName| {
+        let having = |reference: &ClassReference| {
             let releases = allowed.releases.iter();
-            releases.filter(|one| defines_class(one, class)).count()
+            releases.filter(|one| self.has(one, reference)).count()
         };
         for reference in classes_of(references, |one| one.is_needed) {
-            match defining(&reference.to) {
+            match having(reference) {
                 0 => findings.push(self.missing(reference, requirement, &allowed)),
                 count if count < allowed.releases.len() => lacked.push(reference),
                 _ => {}
@@ -133,20 +133,36 @@ impl ReferenceCheck<'_> {
         }
         // Which versions have what is only used does not narrow the choice of the solver, so that the newest one is
         // chosen without it. Of older versions nothing is said: often they are not known.
-        let is_in_newest = |class: &ClassName| {
+        let is_in_newest = |reference: &ClassReference| {
             let newest = allowed.newest();
-            newest.is_some_and(|newest| defines_class(newest, class))
+            newest.is_some_and(|newest| self.has(newest, reference))
         };
         let mut lacked_uses: Vec<&ClassReference> = Vec::new();
         for reference in classes_of(references, |one| !one.is_needed) {
-            if defining(&reference.to) == 0 {
+            if having(reference) == 0 {
                 findings.push(self.missing(reference, requirement, &allowed));
-            } else if !is_in_newest(&reference.to) {
+            } else if !is_in_newest(reference) {
                 lacked_uses.push(reference);
             }
         }
-        findings.extend(self.too_wide(&lacked, requirement, &allowed));
-        findings.extend(self.too_wide(&lacked_uses, requirement, &allowed));
+        let exclude_each_other = self.exclusive(&lacked, &[], &allowed);
+        // What is only used adds nothing to a conflict of what is needed.
+        let needed = if exclude_each_other.is_empty() {
+            &lacked[..]
+        } else {
+            &[]
+        };
+        if exclude_each_other.is_empty() {
+            findings.extend(self.too_wide(&lacked, requirement, &allowed));
+        } else {
+            findings.push(self.not_together(&exclude_each_other, requirement, &allowed));
+        }
+        let uses_exclude = self.exclusive(&lacked_uses, needed, &allowed);
+        if uses_exclude.is_empty() {
+            findings.extend(self.too_wide(&lacked_uses, requirement, &allowed));
+        } else {
+            findings.push(self.not_together(&uses_exclude, requirement, &allowed));
+        }
         let others = self.root.other_findings(references, requirement, &allowed);
         findings.extend(others);
         findings
@@ -204,6 +220,7 @@ impl ReferenceCheck<'_> {
         }
         Ok(AllowedReleases {
             name: name.clone(),
+            are_all_known: releases.len() == versions.len(),
             releases,
             all,
         })
@@ -243,6 +260,87 @@ impl ReferenceCheck<'_> {
         finding.maybe_hint(similar.map(did_you_mean))
     }
 
+    /// Whether a release has a class for a reference. Something that is only used may have moved to another package that
+    /// is required, too: the native tool finds it there.
+    fn has(&self, release: &IndexRecord, reference: &ClassReference) -> bool {
+        if defines_class(release, &reference.to) {
+            return true;
+        }
+        if reference.is_needed {
+            return false;
+        }
+        let Some((package, class)) = self.root.moved_to(release, &reference.to) else {
+            return false;
+        };
+        if package == self.record.name {
+            return defines_class(self.record, &class);
+        }
+        let mut requirements = self.record.requirements.iter();
+        requirements.any(|one| one.package == package)
+            && (self.known.releases(&package).unwrap_or_default().iter())
+                .any(|one| one.classes.is_none() || defines_class(one, &class))
+    }
+
+    /// Some of the references that no allowed release has together with all of `others`: none of them can be left out.
+    /// Empty if a release has them all, or may have them.
+    fn exclusive<'reference>(
+        &self,
+        references: &[&'reference ClassReference],
+        others: &[&'reference ClassReference],
+        allowed: &AllowedReleases,
+    ) -> Vec<&'reference ClassReference> {
+        let have_a_release = |references: &[&ClassReference]| {
+            let mut releases = allowed.releases.iter();
+            releases.any(|release| references.iter().all(|one| self.has(release, one)))
+        };
+        let mut all: Vec<&ClassReference> = references.iter().chain(others).copied().collect();
+        if references.is_empty() || !allowed.are_all_known || have_a_release(&all) {
+            return Vec::new();
+        }
+        let mut at = 0;
+        while at < all.len() {
+            let left_out = all.remove(at);
+            if have_a_release(&all) {
+                all.insert(at, left_out);
+                at += 1;
+            }
+        }
+        all
+    }
+
+    /// The finding about references each of which some allowed version has, but no version has all.
+    fn not_together(
+        &self,
+        references: &[&ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Diagnostic {
+        let all = match references.len() {
+            2 => "both",
+            _ => "all of",
+        };
+        let described = references.iter().map(|one| {
+            let from = Escaped::shortened(&one.from);
+            format!("`{}`, which `{from}` {}", one.to, self.root.verb(one))
+        });
+        let message = format!(
+            "no version of `{}` in `{}` has {all} {}",
+            allowed.name,
+            Escaped::shortened(requirement.spec.written()),
+            described.collect::<Vec<_>>().join(", and "),
+        );
+        let finding = if references.iter().all(|one| one.is_needed) {
+            Diagnostic::error(Code::ClassUnavailable, message)
+        } else {
+            Diagnostic::warning(Code::UndefinedUse, message)
+        };
+        references.iter().fold(finding, |finding, reference| {
+            let releases = allowed.releases.iter();
+            let with = shown_versions(releases.filter(|one| self.has(one, reference)));
+            finding.label(self.root.place_of(reference), format!("it is in {with}"))
+        })
+    }
+
     /// The warning about a range that allows versions without something that is needed, or used.
     fn too_wide(
         &self,
@@ -252,14 +350,7 @@ impl ReferenceCheck<'_> {
     ) -> Option<Diagnostic> {
         let reference = lacked.first()?;
         let releases = allowed.releases.iter();
-        let without: Vec<String> = releases
-            .filter(|one| !defines_class(one, &reference.to))
-            .map(|one| one.version.to_string())
-            .collect();
-        let mut shown = without[..without.len().min(SHOWN_VERSIONS)].join(", ");
-        if without.len() > SHOWN_VERSIONS {
-            shown = format!("{shown} and {} others", without.len() - SHOWN_VERSIONS);
-        }
+        let shown = shown_versions(releases.filter(|one| !self.has(one, reference)));
         let range = requirement.spec.written();
         let message = format!(
             "`{}` {} `{}`, and the range `{}` of `{}` allows versions without it: {shown}",
@@ -275,7 +366,7 @@ impl ReferenceCheck<'_> {
         let releases = allowed.releases.iter();
         let fits = releases.map(|release| {
             let mut lacked = lacked.iter();
-            let fits = lacked.all(|one| defines_class(release, &one.to));
+            let fits = lacked.all(|one| self.has(release, one));
             (&release.version, fits)
         });
         let fits: Vec<(&Version, bool)> = fits.collect();
@@ -300,6 +391,16 @@ impl ReferenceCheck<'_> {
     fn place_in(&self, requirement: &Requirement) -> Location {
         let place = requirement.location.clone();
         place.unwrap_or_else(|| somewhere_in(self.path))
+    }
+}
+
+/// The versions of some releases; of many, the first.
+fn shown_versions<'release>(releases: impl Iterator<Item = &'release IndexRecord>) -> String {
+    let versions: Vec<String> = releases.map(|one| one.version.to_string()).collect();
+    let shown = versions[..versions.len().min(SHOWN_VERSIONS)].join(", ");
+    match versions.len().saturating_sub(SHOWN_VERSIONS) {
+        0 => shown,
+        more => format!("{shown} and {more} others"),
     }
 }
 

@@ -67,6 +67,16 @@ pub(crate) trait References {
         None
     }
 
+    /// Where a class has moved that a release no longer has itself: its package, and its name there.
+    fn moved_to(
+        &self,
+        release: &IndexRecord,
+        class: &ClassName,
+    ) -> Option<(PackageName, ClassName)> {
+        let _ = (release, class);
+        None
+    }
+
     /// A hint about a class that no allowed release has.
     fn explain_missing(
         &self,
@@ -106,6 +116,8 @@ pub(crate) struct AllowedReleases {
     pub(crate) name: PackageName,
     /// Those whose classes are known, ascending. There is at least one.
     pub(crate) releases: Vec<IndexRecord>,
+    /// Whether the classes of all that are allowed are known.
+    are_all_known: bool,
     /// All that are known, allowed or not.
     all: Vec<IndexRecord>,
 }

@@ -6,8 +6,10 @@ mod class_labels;
 mod conflict_hints;
 mod newer_elsewhere;
 mod search;
+mod strict_uses;
 
 pub use newer_elsewhere::NewerElsewhere;
+pub use strict_uses::UnmetUse;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -19,10 +21,10 @@ use pkgres_manifest::{
     Release, ReleaseSource, Version, most_similar_name,
 };
 use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Supply};
+use strict_uses::StrictUses;
 
 use crate::namespace::Namespace;
 use crate::registry::{Registry, RegistryError, defined_classes, records_of};
-use crate::strict_uses::strict_uses;
 
 /// Several registries in order of preference.
 ///
@@ -43,8 +45,8 @@ pub struct RegistrySet {
     bindings: Vec<(Namespace, RegistryName)>,
     /// The releases for packages that no registry has.
     built_in: BTreeMap<PackageName, Vec<IndexRecord>>,
-    /// Whether [uses](strict_uses) exclude versions.
-    strict_uses: bool,
+    /// If uses exclude versions, what that depends on.
+    strict_uses: Option<StrictUses>,
     /// The classes that any registry defines, collected on first use: a whole index may have to be read
     /// for them.
     defined_classes: OnceLock<BTreeSet<ClassName>>,
@@ -95,15 +97,6 @@ impl RegistrySet {
         self
     }
 
-    /// Lets uses exclude versions, as [`strict_uses`] does. Compiled indexes are not used then.
-    #[must_use]
-    pub fn with_strict_uses(self) -> Self {
-        Self {
-            strict_uses: true,
-            ..self
-        }
-    }
-
     /// Binds names of packages and classes to a registry. If several bindings match a name, the narrowest one applies.
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
@@ -152,6 +145,9 @@ impl RegistrySet {
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
         self.registries.insert(0, Arc::from(registry));
         self.defined_classes.take();
+        if let Some(strict) = &mut self.strict_uses {
+            strict.forget();
+        }
     }
 
     /// The releases of each package in the first registry that has it, or else those that are built in.
@@ -173,6 +169,28 @@ impl RegistrySet {
         &self,
         names: &[PackageName],
         locked: &LockedArtifacts,
+    ) -> Result<Vec<Supply>, RegistryError> {
+        let mut supplies = self.supply_as_recorded(names)?;
+        if !locked.is_empty() {
+            let positions: BTreeMap<&PackageName, usize> = names.iter().zip(0..).collect();
+            for (Release { name, version }, artifact) in locked {
+                if let Some(at) = positions.get(name) {
+                    self.use_locked(&mut supplies[*at], name, version, &artifact.digests)?;
+                }
+            }
+        }
+        for supply in &mut supplies {
+            if let Supply::Releases { records, .. } = supply {
+                self.apply_strict_uses(records);
+            }
+        }
+        Ok(supplies)
+    }
+
+    /// The releases of packages with the uses that their records have.
+    pub(crate) fn supply_as_recorded(
+        &self,
+        names: &[PackageName],
     ) -> Result<Vec<Supply>, RegistryError> {
         let mut supplies = vec![Supply::Unknown; names.len()];
         let mut open: Vec<usize> = (0..names.len()).collect();
@@ -212,21 +230,6 @@ impl RegistrySet {
             if let Some(records) = self.built_in.get(&names[at]) {
                 let (source, records) = (ReleaseSource::BuiltIn, records.clone());
                 supplies[at] = Supply::Releases { source, records };
-            }
-        }
-        if !locked.is_empty() {
-            let positions: BTreeMap<&PackageName, usize> = names.iter().zip(0..).collect();
-            for (Release { name, version }, artifact) in locked {
-                if let Some(at) = positions.get(name) {
-                    self.use_locked(&mut supplies[*at], name, version, &artifact.digests)?;
-                }
-            }
-        }
-        if self.strict_uses {
-            for supply in &mut supplies {
-                if let Supply::Releases { records, .. } = supply {
-                    records.iter_mut().for_each(strict_uses);
-                }
             }
         }
         Ok(supplies)
@@ -308,7 +311,7 @@ impl RegistrySet {
     /// Whether a solver can read indexes of the registries. An index is used as a whole: it cannot leave out
     /// packages that are bound to a different registry, nor versions that uses exclude.
     fn uses_indexes(&self) -> bool {
-        self.bindings.is_empty() && !self.strict_uses
+        self.bindings.is_empty() && self.strict_uses.is_none()
     }
 
     /// An index with packages that a solver needs, from the first registry that has none to
@@ -336,7 +339,7 @@ impl RegistrySet {
     /// A digest of everything that the registries hold, if it is known without reading them.
     #[cfg(feature = "index")]
     pub(crate) fn contents(&self) -> Option<crate::index_cache::Sha256Digest> {
-        let how = format!("{:?} {}", self.bindings, self.strict_uses);
+        let how = format!("{:?} {}", self.bindings, self.strict_uses.is_some());
         let mut parts: Vec<Vec<u8>> = vec![how.into_bytes()];
         for registry in &self.registries {
             parts.push(registry.name().as_str().as_bytes().to_vec());

@@ -136,6 +136,11 @@ fn routes_count_as_what_they_are() {
             ..route("module_utils", "gone", "acme.web.html.tags")
         },
     ];
+    // A class that has moved is an internal one.
+    let classes = facts.classes(&|name| name == "acme.net");
+    let internal = classes.iter().filter(|class| class.internal);
+    let internal: Vec<&str> = internal.map(|class| class.name.as_str()).collect();
+    assert_eq!(internal, ["acme.web.plugins.module_utils.moved"]);
     assert_eq!(
         lines(&facts),
         [
@@ -144,6 +149,7 @@ fn routes_count_as_what_they_are() {
             "module_utils.html.tags [] []",
             "module_utils.html.tags.a [] []",
             "module_utils.html.tags.b [] []",
+            "module_utils.moved [] [acme.other.plugins.module_utils.x]",
             "module_utils.net [] [net:module_utils.tcp]",
             "module_utils.net.* [] []",
             "module_utils.old [] []",

@@ -1,0 +1,125 @@
+//! Checks of collections and projects against the releases that they may require.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{IndexReader, Limits};
+
+use super::{Known, check, galaxy_file, release};
+
+const NET: &str = "from ansible_collections.a.lib.plugins.module_utils.net import Old\n";
+const NEW: &str = "from ansible_collections.a.lib.plugins.module_utils import new\n";
+
+fn shown(findings: &[Diagnostic]) -> Vec<String> {
+    findings
+        .iter()
+        .map(|one| format!("{} {}", one.code, one.message))
+        .collect()
+}
+
+#[test]
+fn imports_that_exclude_each_other_are_an_error() {
+    let releases = |more: &[&str]| {
+        let new = ["plugins.module_utils.new"];
+        let newest: Vec<&str> = new.iter().chain(more).copied().collect();
+        Known(vec![
+            release(
+                "a.lib",
+                "1.0.0",
+                &["plugins.module_utils.net.Old", "plugins.module_utils.more"],
+            ),
+            release("a.lib", "2.0.0", &newest),
+        ])
+    };
+    let files = [
+        ("plugins/modules/a.py", NET),
+        (
+            "plugins/modules/m.py",
+            "import ansible_collections.a.lib.plugins.module_utils.more\n",
+        ),
+        ("plugins/modules/z.py", NEW),
+    ];
+    let text = galaxy_file("  a.lib: '>=1.0.0'\n");
+    let findings = check("galaxy.yml", &text, &files, &releases(&[]));
+    let [finding] = findings.as_slice() else {
+        panic!("{findings:?}");
+    };
+    assert!(finding.is_error());
+    assert_eq!(finding.code, Code::ClassUnavailable);
+    assert_eq!(
+        finding.message,
+        "no version of `a.lib` in `>=1.0.0` has both `a.lib.plugins.module_utils.more`, which `plugins.modules.m` imports, \
+         and `a.lib.plugins.module_utils.new`, which `plugins.modules.z` imports"
+    );
+    let places = finding.labels.iter();
+    let places: Vec<String> = places
+        .map(|label| format!("{} {}", label.location, label.message))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            "plugins/modules/m.py:1:1 it is in 1.0.0",
+            "plugins/modules/z.py:1:1 it is in 2.0.0"
+        ]
+    );
+    // With a version that has all, the range is only too wide.
+    let all = ["plugins.module_utils.net.Old", "plugins.module_utils.more"];
+    let findings = check("galaxy.yml", &text, &files, &releases(&all));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].code, Code::RangeTooWide);
+    // A release whose classes are unknown may have all.
+    let mut known = releases(&[]);
+    let mut unknown = release("a.lib", "3.0.0", &[]);
+    unknown.classes = None;
+    known.0.push(unknown);
+    let findings = check("galaxy.yml", &text, &files, &known);
+    assert!(!findings.iter().any(Diagnostic::is_error), "{findings:?}");
+}
+
+#[test]
+fn names_in_playbooks_that_exclude_each_other_are_a_warning() {
+    let known = Known(vec![
+        release("a.lib", "1.0.0", &["plugins.modules.old"]),
+        release("a.lib", "2.0.0", &["plugins.modules.new"]),
+    ]);
+    let play = "- hosts: all\n  tasks:\n  - a.lib.old:\n  - a.lib.new:\n";
+    let text = "collections: [a.lib]\n";
+    let findings = check("requirements.yml", text, &[("site.yml", play)], &known);
+    // The newest has what is new, so that only the other one is looked at.
+    assert_eq!(
+        shown(&findings),
+        [
+            "PK0086 `site.yml` names `a.lib.plugins.modules.old`, and the range `*` of `a.lib` allows versions without it: 2.0.0"
+        ]
+    );
+}
+
+#[test]
+fn a_plugin_that_moved_is_found_in_the_collection_that_has_it_now() {
+    let line = r#"{"ecosystem":"ansible","name":"acme.gen","version":"2.0.0","classes":{},"moved":{"acme.gen.plugins.modules.out":"acme.new.plugins.modules.out"}}"#;
+    let mut reader = IndexReader::of_ecosystems(Limits::default(), pkgres_formats::ECOSYSTEMS);
+    let source = pkgres_manifest::diagnostic::SourceText::new("index", line);
+    let place = |span| pkgres_manifest::diagnostic::Location::new(&source, span);
+    let moved = reader.read_line(line, &place).expect("a record");
+    assert_eq!(moved.to_line(), line);
+    let new = release("acme.new", "1.0.0", &["plugins.modules.out"]);
+    let known = Known(vec![moved, new]);
+    let play = [("site.yml", "- hosts: all\n  tasks:\n  - acme.gen.out:\n")];
+    let findings = check(
+        "requirements.yml",
+        "collections: [acme.gen]\n",
+        &play,
+        &known,
+    );
+    assert_eq!(
+        shown(&findings),
+        [
+            "PK0076 `site.yml` names `acme.gen.plugins.modules.out`, which no version of `acme.gen` in `*` has"
+        ]
+    );
+    assert_eq!(
+        findings[0].hints,
+        ["`meta/runtime.yml` of acme.gen 2.0.0 says that it moved to `acme.new.out`"]
+    );
+    let both = "collections: [acme.gen, acme.new]\n";
+    let findings = check("requirements.yml", both, &play, &known);
+    assert_eq!(shown(&findings), [""; 0]);
+}

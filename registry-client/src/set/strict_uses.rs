@@ -1,0 +1,313 @@
+//! Uses that exclude versions.
+//!
+//! By default, uses never exclude a version: a release can be chosen although its classes use a class that no
+//! required release defines. To let uses exclude versions, each used class becomes the parent of an internal class of
+//! its own. Nothing extends such a class, so that it takes part in no cycle, and it has one parent, so that it
+//! inherits nothing in two versions.
+//!
+//! Only a choice can be excluded. A class that no release of a required package defines is not there whatever is chosen,
+//! and what uses it would exclude all versions of what uses it. The same holds for classes of packages that are not
+//! required, which are there if something else requires them. Such uses are left out, and reported
+//! ([`UnmetUse`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pkgres_formats::{Format, defines_class};
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Release, ReleaseSource};
+use pkgres_resolver::{Resolution, ResolvedPackage, Supply};
+
+use super::RegistrySet;
+use crate::registry::RegistryError;
+
+/// A class that a release uses and that no version of a package that it requires defines.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnmetUse {
+    /// The release.
+    pub release: Release,
+    /// The class that it uses.
+    pub used: ClassName,
+    /// The first class that uses it.
+    pub user: ClassName,
+}
+
+/// What strict uses depend on besides the registries.
+#[derive(Debug, Default)]
+pub(super) struct StrictUses {
+    /// The releases that the host provides. They precede registries for their names.
+    provided: Vec<IndexRecord>,
+    /// The package that all releases require, which records do not state.
+    core: Option<PackageName>,
+    /// What the releases of packages define, if they are all known in full.
+    known: Mutex<BTreeMap<PackageName, Arc<Definitions>>>,
+}
+
+impl StrictUses {
+    /// Forgets what packages define, because another registry may have them now.
+    pub(super) fn forget(&mut self) {
+        self.known = Mutex::default();
+    }
+}
+
+/// The classes that any release of a package defines.
+#[derive(Debug, Default)]
+struct Definitions {
+    /// Whether there may be more.
+    may_be_more: bool,
+    classes: BTreeSet<ClassName>,
+    /// The classes that have moved to packages that are not required, and where to.
+    moved: BTreeMap<ClassName, BTreeSet<ClassName>>,
+}
+
+impl Definitions {
+    fn of(records: &[IndexRecord]) -> Self {
+        let mut all = Self::default();
+        for record in records {
+            let Some(classes) = &record.classes else {
+                all.may_be_more = true;
+                continue;
+            };
+            let exported = classes.iter().filter(|class| !class.internal);
+            all.classes.extend(exported.map(|class| class.name.clone()));
+            let format = pkgres_formats::find(record.ecosystem.id());
+            for (class, target) in format
+                .map(|format| format.moved_classes(record))
+                .into_iter()
+                .flatten()
+            {
+                let targets = all.moved.entry(class.clone()).or_default();
+                targets.insert(target.clone());
+            }
+        }
+        all
+    }
+
+    fn defines(&self, class: &ClassName) -> bool {
+        let any = || {
+            let (module, _) = class.as_str().rsplit_once('.')?;
+            ClassName::native(&format!("{module}.*")).ok()
+        };
+        self.may_be_more
+            || self.classes.contains(class)
+            || any().is_some_and(|any| self.classes.contains(&any))
+    }
+}
+
+/// What can be said about a use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Some versions of required packages may define the class.
+    Excludes,
+    /// The class has moved to a package that is required, too.
+    Moved,
+    /// No version of a required package defines it.
+    Unmet,
+}
+
+impl RegistrySet {
+    /// Lets uses exclude versions, as what classes extend does. Compiled indexes are not used then. `provided` are the
+    /// releases that the host provides, and `core` is the core library that all others require, if there is one.
+    #[must_use]
+    pub fn with_strict_uses(self, provided: Vec<IndexRecord>, core: Option<PackageName>) -> Self {
+        let strict = StrictUses {
+            provided,
+            core,
+            known: Mutex::default(),
+        };
+        Self {
+            strict_uses: Some(strict),
+            ..self
+        }
+    }
+
+    /// Lets the uses of releases exclude versions, as what their classes extend does. Returns the uses that exclude none
+    /// because they are never met. Does nothing if uses [are not strict](Self::with_strict_uses).
+    pub fn apply_strict_uses(&self, records: &mut [IndexRecord]) -> Vec<UnmetUse> {
+        let Some(strict) = &self.strict_uses else {
+            return Vec::new();
+        };
+        let mut unmet = Vec::new();
+        let definitions = self.definitions(strict, records);
+        for record in records {
+            let required = required_by(record, strict);
+            let required: Vec<&Definitions> = required
+                .into_iter()
+                .filter_map(|name| definitions.get(name).map(AsRef::as_ref))
+                .collect();
+            let release = record.release();
+            let own = record.clone();
+            let kind_of = |class: &ClassName| kind_of_use(class, &own, &required);
+            apply(record, |used, user| match kind_of(used) {
+                Use::Excludes => true,
+                Use::Moved => false,
+                Use::Unmet => {
+                    unmet.push(UnmetUse {
+                        release: release.clone(),
+                        used: used.clone(),
+                        user: user.clone(),
+                    });
+                    false
+                }
+            });
+        }
+        unmet
+    }
+
+    /// The uses of the releases of a resolution that exclude no version because they are never met, in order.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn unmet_uses(&self, resolution: &Resolution) -> Result<Vec<UnmetUse>, RegistryError> {
+        if self.strict_uses.is_none() {
+            return Ok(Vec::new());
+        }
+        let chosen = resolution.packages().iter();
+        let chosen: Vec<Release> = chosen
+            .filter(|one| matches!(one.source, ReleaseSource::Registry(_)))
+            .map(ResolvedPackage::release)
+            .collect();
+        let names: Vec<PackageName> = chosen.iter().map(|one| one.name.clone()).collect();
+        let supplies = self.supply_as_recorded(&names)?;
+        let mut records: Vec<IndexRecord> = supplies
+            .into_iter()
+            .flat_map(|supply| match supply {
+                Supply::Releases { records, .. } => records,
+                Supply::Unknown => Vec::new(),
+            })
+            .filter(|record| chosen.contains(&record.release()))
+            .collect();
+        let mut unmet = self.apply_strict_uses(&mut records);
+        unmet.sort();
+        Ok(unmet)
+    }
+
+    /// What the releases of all packages that some releases require define.
+    fn definitions(
+        &self,
+        strict: &StrictUses,
+        records: &[IndexRecord],
+    ) -> BTreeMap<PackageName, Arc<Definitions>> {
+        let uses_others = |record: &&IndexRecord| {
+            let mut classes = record.classes.iter().flatten();
+            classes.any(|class| !class.uses.is_empty())
+        };
+        let using = records.iter().filter(uses_others);
+        let names: BTreeSet<PackageName> = using
+            .flat_map(|record| required_by(record, strict).into_iter().cloned())
+            .collect();
+        let mut known = strict.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = BTreeMap::new();
+        let mut open = Vec::new();
+        for name in names {
+            match known.get(&name) {
+                Some(definitions) => {
+                    found.insert(name, Arc::clone(definitions));
+                }
+                None => open.push(name),
+            }
+        }
+        let is_provided = |name: &PackageName| strict.provided.iter().any(|one| one.name == *name);
+        let (of_host, open): (Vec<_>, Vec<_>) = open.into_iter().partition(is_provided);
+        let of_host = of_host.into_iter().map(|name| {
+            let provided = strict.provided.iter().filter(|one| one.name == name);
+            let provided: Vec<IndexRecord> = provided.cloned().collect();
+            (name, Definitions::of(&provided))
+        });
+        // If a registry cannot be read, the solver finds that out, if it needs the registry.
+        let supplies = self.supply_as_recorded(&open);
+        let supplies = supplies.unwrap_or_else(|_| vec![Supply::Unknown; open.len()]);
+        let others = open.into_iter().zip(supplies).map(|(name, supply)| {
+            let definitions = match supply {
+                Supply::Releases { records, .. } => Definitions::of(&records),
+                // A root may have that name.
+                Supply::Unknown => Definitions {
+                    may_be_more: true,
+                    ..Definitions::default()
+                },
+            };
+            (name, definitions)
+        });
+        for (name, definitions) in of_host.chain(others) {
+            let definitions = Arc::new(definitions);
+            if !definitions.may_be_more {
+                known.insert(name.clone(), Arc::clone(&definitions));
+            }
+            found.insert(name, definitions);
+        }
+        found
+    }
+}
+
+/// The packages whose classes a release can use: those that it requires, but the host, which has none.
+fn required_by<'record>(
+    record: &'record IndexRecord,
+    strict: &'record StrictUses,
+) -> Vec<&'record PackageName> {
+    let format = pkgres_formats::find(record.ecosystem.id());
+    let rules = format.map(Format::rules);
+    let host = rules.and_then(|rules| rules.host);
+    let has_core = rules.is_some_and(|rules| rules.has_core_library);
+    let required = record.requirements.iter().map(|one| &one.package);
+    let required = required.filter(|name| Some(name.as_str()) != host);
+    required
+        .chain(strict.core.iter().filter(|_| has_core))
+        .collect()
+}
+
+/// What can be said about a use of a release. `required` has the definitions of what it requires.
+fn kind_of_use(class: &ClassName, user: &IndexRecord, required: &[&Definitions]) -> Use {
+    let is_there = |class: &ClassName| {
+        defines_class(user, class) || required.iter().any(|one| one.defines(class))
+    };
+    let moved = required.iter().filter_map(|one| one.moved.get(class));
+    if moved.flatten().any(is_there) {
+        Use::Moved
+    } else if is_there(class) {
+        Use::Excludes
+    } else {
+        Use::Unmet
+    }
+}
+
+/// Adds an internal class for each class that a release uses and does not define itself, if `excludes` returns true for it
+/// and the first class that uses it.
+fn apply(record: &mut IndexRecord, mut excludes: impl FnMut(&ClassName, &ClassName) -> bool) {
+    let format = pkgres_formats::find(record.ecosystem.id());
+    let moved = format.map(|format| format.moved_classes(record));
+    let moved: BTreeSet<ClassName> = moved
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.clone())
+        .collect();
+    let Some(classes) = &mut record.classes else {
+        return;
+    };
+    let own: BTreeSet<&ClassName> = classes.iter().map(|class| &class.name).collect();
+    // The first of several classes that use one represents all of them.
+    let mut used: BTreeMap<&ClassName, &ClassName> = BTreeMap::new();
+    for class in classes.iter().filter(|class| !moved.contains(&class.name)) {
+        for target in class.uses.iter().filter(|target| !own.contains(target)) {
+            used.entry(target).or_insert(&class.name);
+        }
+    }
+    used.retain(|used, user| excludes(used, user));
+    let added: Vec<IndexedClass> = used
+        .into_iter()
+        .enumerate()
+        .map(|(number, (used, user))| IndexedClass {
+            name: user.of_user(number),
+            internal: true,
+            extends: vec![used.clone()],
+            implements: Vec::new(),
+            uses: Vec::new(),
+        })
+        .collect();
+    if added.is_empty() {
+        return;
+    }
+    classes.change(|classes| {
+        classes.extend(added);
+        classes.sort();
+    });
+}

@@ -107,6 +107,11 @@ fn equal_files_are_one_release_and_different_ones_none() {
         "warning[PK0041]: http://acme.example/Motor/ 1.0@2021-05-01 has two contents, so that it is not used: \
          FOLDER/a.xml and FOLDER/b/a.xml; hint: remove the one that is not the release"
     );
+    // Whoever finds no version learns why.
+    let name = PackageName::native(MOTOR).expect("a name");
+    let sentences = registry.unreadable(&name);
+    assert_eq!(sentences.len(), 1);
+    assert!(sentences[0].contains("has two contents"), "{sentences:?}");
 }
 
 #[test]

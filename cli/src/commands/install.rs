@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{FileLock, RealFileSystem, lock_folder, make_folder, remove_empty_folder};
 use pkgres_formats::Format;
+use pkgres_formats::ansible::CollectionFiles;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Lockfile, PackageName, Release, ReleaseSource, Version};
+use pkgres_manifest::{Lockfile, PackageName, Release, ReleaseSource, Requirement, Version};
 use pkgres_registry_client::{
     Artifact, Installation, InstalledState, PreparedCollection, ReceivedArtifact, collection_files,
 };
@@ -96,12 +97,14 @@ fn prepare<'projects>(
     output: &mut Output,
 ) -> Result<PreparedReleases<'projects>> {
     let mut prepared = PreparedReleases::new();
+    let mut findings = Vec::new();
     for (project, lock) in projects {
         let servers = servers(project, context)?;
         let prepare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
             let release = Release::new(name.clone(), version.clone());
             let files = read_files(&received.artifact, name, version, context)?;
             let source = lock.packages.get(&release);
+            findings.extend(unlocked_requirements(&files, &release, lock));
             let server = source.and_then(|locked| match &locked.source {
                 ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
                 _ => None,
@@ -121,8 +124,37 @@ fn prepare<'projects>(
         let all = WithoutDigest::Rejected;
         fetch_locked(project, lock, all, context, output, prepare)?;
     }
+    output.findings(&findings);
     require_one_version(&prepared)?;
     Ok(prepared)
+}
+
+/// Warnings about requirements of an artifact that its lockfile does not meet: when it was locked, the registry described
+/// the release otherwise.
+fn unlocked_requirements(
+    files: &CollectionFiles,
+    release: &Release,
+    lock: &Lockfile,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for Requirement { package, spec, .. } in &*files.requirements {
+        let is_overridden = lock.overrides.contains_key(package);
+        let mut locked = lock.packages.keys().filter(|one| one.name == *package);
+        let problem = match locked.next() {
+            None => "which is not locked".to_owned(),
+            Some(locked) if is_overridden || spec.matches(&locked.version) => continue,
+            Some(locked) => format!("and {} is locked", locked.version),
+        };
+        let message = format!(
+            "the artifact of {release} requires {package} {}, {problem}: the registry described the release otherwise",
+            Escaped::shortened(spec.written()),
+        );
+        let finding = Diagnostic::warning(Code::Digest, message);
+        findings.push(finding.hint(format!(
+            "require `{package}` in your own file, with that range, and lock again"
+        )));
+    }
+    findings
 }
 
 /// Fails if projects lock different versions of a collection: a folder has one of each.

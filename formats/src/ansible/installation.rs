@@ -5,8 +5,8 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
-    ArtifactDigest, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions, Version,
-    sha256,
+    ArtifactDigest, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions, Requirement,
+    Shared, Version, sha256,
 };
 
 use super::artifact::CollectionArtifact;
@@ -28,6 +28,8 @@ pub struct CollectionFiles {
     pub name: PackageName,
     /// The version.
     pub version: Version,
+    /// The requirements on other collections.
+    pub requirements: Shared<Requirement>,
     files: BTreeMap<String, CollectionFile>,
     /// The folders that are listed, also those without files.
     folders: BTreeMap<String, PackagePath>,
@@ -174,6 +176,7 @@ impl CollectionFiles {
         Self {
             name: record.name.clone(),
             version: record.version.clone(),
+            requirements: record.requirements.clone(),
             files: BTreeMap::new(),
             folders: BTreeMap::new(),
             links: BTreeMap::new(),

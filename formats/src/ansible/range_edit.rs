@@ -26,17 +26,13 @@ pub(super) fn with_ranges(
     for (package, range) in ranges {
         let stated = top.map(|top| stated_ranges(file, top, package));
         let stated = stated.unwrap_or_default();
-        match stated.as_slice() {
-            [] => {
-                let message = format!("`{package}` has no range that could be changed");
-                return Err(failed(message, Span::default()));
-            }
-            [node] => edits.push((node.span, range.written().to_owned())),
-            [_, second, ..] => {
-                let message = format!("`{package}` is required more than once");
-                return Err(failed(message, second.span));
-            }
+        if stated.is_empty() {
+            let message = format!("`{package}` has no range that could be changed");
+            return Err(failed(message, Span::default()));
         }
+        // All entries of a package have to hold, so that each gets the range.
+        let nodes = stated.iter();
+        edits.extend(nodes.map(|node| (node.span, range.written().to_owned())));
     }
     with_scalars(&source, &edits, limits).ok_or_else(|| {
         let message = "the ranges are written in a way that cannot be edited";
@@ -113,8 +109,10 @@ mod tests {
     fn what_only_a_person_should_edit_is_an_error() {
         let twice =
             "collections:\n- {name: acme.db, version: '<2'}\n- {name: acme.db, version: '>=1'}\n";
+        let after = edited("requirements.yml", twice, "acme.db", "2.0.0");
+        let expected = "collections:\n- {name: acme.db, version: '2.0.0'}\n- {name: acme.db, version: '2.0.0'}\n";
+        assert_eq!(after.as_deref(), Ok(expected));
         for (text, package, reason) in [
-            (twice, "acme.db", "`acme.db` is required more than once"),
             (
                 twice,
                 "acme.net",

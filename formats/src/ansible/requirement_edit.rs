@@ -22,15 +22,46 @@ pub(super) fn with_requirement(
     edit: &RequirementEdit,
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
-    let read = read_yaml_to_edit(file.path, file.bytes, file.name(), limits);
-    let ((source, document), _) = read.into_result().map_err(first_error)?;
-    let shape = RequirementList::of(file);
-    let before = Requirements::read(shape, document.as_ref());
     let (package, spec) = match edit {
         RequirementEdit::Set(package, spec) => (package, Some(spec.written())),
         RequirementEdit::Remove(package) => (package, None),
     };
-    let at = before.position(package);
+    // A package can be required several times. One entry is left, which the edit is about.
+    let mut text = None;
+    loop {
+        let bytes = text.as_ref().map_or(file.bytes, String::as_bytes);
+        let file = FormatFile { bytes, ..*file };
+        match edited_once(&file, package, spec, limits)? {
+            Edited::Other(edited) => text = Some(edited),
+            Edited::Last(edited) => return Ok(edited),
+        }
+    }
+}
+
+/// The text after one entry was added, changed or removed.
+enum Edited {
+    /// The last entry of a package of several was removed.
+    Other(String),
+    /// The package had one entry or none.
+    Last(String),
+}
+
+fn edited_once(
+    file: &FormatFile<'_>,
+    package: &PackageName,
+    spec: Option<&str>,
+    limits: &Limits,
+) -> Result<Edited, Diagnostic> {
+    let read = read_yaml_to_edit(file.path, file.bytes, file.name(), limits);
+    let ((source, document), _) = read.into_result().map_err(first_error)?;
+    let shape = RequirementList::of(file);
+    let before = Requirements::read(shape, document.as_ref());
+    let positions = before.positions(package);
+    let (at, spec) = match positions.as_slice() {
+        [] => (None, spec),
+        [at] => (Some(*at), spec),
+        [.., last] => (Some(*last), None),
+    };
     if spec.is_none() && at.is_none() {
         return Err(before.not_required(&source, package));
     }
@@ -56,9 +87,16 @@ pub(super) fn with_requirement(
     let again = read_yaml_to_edit(file.path, edited.as_bytes(), file.name(), limits);
     let ((_, after_document), _) = again.into_result().map_err(|_| not_editable())?;
     let after = Requirements::read(shape, after_document.as_ref());
-    let is_right = after.stated() == before.stated_after(package, spec)
+    let is_right = after.stated() == before.stated_after(package, at, spec)
         && differ_in_key_only(document.as_ref(), after_document.as_ref(), shape.key());
-    is_right.then_some(edited).ok_or_else(not_editable)
+    if !is_right {
+        return Err(not_editable());
+    }
+    Ok(if positions.len() > 1 {
+        Edited::Other(edited)
+    } else {
+        Edited::Last(edited)
+    })
 }
 
 /// How a file writes requirements.
@@ -136,11 +174,13 @@ impl<'document> Requirements<'document> {
         read
     }
 
-    fn position(&self, package: &PackageName) -> Option<usize> {
+    fn positions(&self, package: &PackageName) -> Vec<usize> {
         let is_meant = |entry: &EntryPosition<'_>| {
             package_name(&entry.name).is_ok_and(|name| name == *package)
         };
-        self.entries.iter().position(is_meant)
+        let entries = self.entries.iter().enumerate();
+        let meant = entries.filter(|(_, entry)| is_meant(entry));
+        meant.map(|(at, _)| at).collect()
     }
 
     /// The names with their ranges.
@@ -152,14 +192,15 @@ impl<'document> Requirements<'document> {
         stated.collect()
     }
 
-    /// What the file should state after an edit.
+    /// What the file should state after an edit of an entry.
     fn stated_after(
         &self,
         package: &PackageName,
+        at: Option<usize>,
         spec: Option<&str>,
     ) -> Vec<(String, Option<String>)> {
         let mut stated = self.stated();
-        match (self.position(package), spec) {
+        match (at, spec) {
             (Some(at), Some(spec)) => stated[at].1 = Some(spec.to_owned()),
             (Some(at), None) => {
                 stated.remove(at);
@@ -402,8 +443,23 @@ impl RequirementEditor<'_> {
                 };
                 let end = next_line(self.text, entry.end).0;
                 let start = key.end;
-                let text = format!("{empty}{}", self.line_feed);
-                return Some(TextEdit::replace(Span { start, end }, text));
+                // Comments above the entry, and behind the key, are left.
+                let between = self
+                    .text
+                    .get(start..start_of_line(self.text, entry.start))?;
+                let comments = between
+                    .trim_start_matches(':')
+                    .trim_end_matches([' ', '\t']);
+                let has_comments = comments.contains('#');
+                let kept = if has_comments {
+                    comments
+                } else {
+                    self.line_feed
+                };
+                return Some(TextEdit::replace(
+                    Span { start, end },
+                    format!("{empty}{kept}"),
+                ));
             }
             _ => {
                 self.indentation(entry)?;

@@ -620,7 +620,8 @@ impl Registry for DirectoryRegistry {
                 "{place} has the package `{package}`, but cannot be read: `pkgres check {place}` shows why"
             )
         };
-        paths.map(sentence).collect()
+        let ambiguous = self.releases.ambiguous_releases(package);
+        paths.map(sentence).chain(ambiguous).collect()
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -247,6 +247,16 @@ impl Releases {
         Some(releases.iter().map(|one| one.record.clone()).collect())
     }
 
+    /// For each release of a package with several contents, a sentence that says so.
+    pub(super) fn ambiguous_releases(&self, name: &PackageName) -> impl Iterator<Item = String> {
+        let ambiguous = self.ambiguous.iter();
+        let of_package = ambiguous.filter(|one| {
+            let mut contents = one.contents.iter();
+            contents.any(|content| content.record.name == *name)
+        });
+        of_package.map(|one| one.warning.message.clone())
+    }
+
     /// The names of all packages, sorted.
     pub(super) fn names(&self) -> impl Iterator<Item = &PackageName> {
         self.found.keys()

@@ -80,7 +80,7 @@ impl RegistrySet {
             registries: registries?,
             bindings: self.bindings.clone(),
             built_in: self.built_in.clone(),
-            strict_uses: self.strict_uses,
+            strict_uses: self.strict_uses.as_ref().map(StrictUses::for_new_reading),
             defined_classes: OnceLock::new(),
         })
     }

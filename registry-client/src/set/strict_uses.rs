@@ -43,6 +43,15 @@ pub(super) struct StrictUses {
 }
 
 impl StrictUses {
+    /// The same for registries that may have other releases now.
+    pub(super) fn for_new_reading(&self) -> Self {
+        Self {
+            provided: self.provided.clone(),
+            core: self.core.clone(),
+            known: Mutex::default(),
+        }
+    }
+
     /// Forgets what packages define, because another registry may have them now.
     pub(super) fn forget(&mut self) {
         self.known = Mutex::default();

@@ -354,6 +354,12 @@ fn by_distance(
     let (above, others): (Vec<u32>, Vec<u32>) = outside.into_iter().partition(|one| *one >= until);
     let (below, between): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|one| *one < from);
     let descending = below.into_iter().rev().chain(between.into_iter().rev());
+    // Where nothing is allowed, the newest one is the nearest.
+    let above: Vec<u32> = if spec.set().is_empty() {
+        above.into_iter().rev().collect()
+    } else {
+        above
+    };
     let nearest = above.into_iter().chain(descending);
     let prefers_stable =
         catalog.policy().prerelease() != PrereleasePolicy::Allow && !spec.names_prerelease();

@@ -232,7 +232,8 @@ enum Direction {
     Between,
 }
 
-/// The versions outside of a set, in one direction. All versions are above the empty set.
+/// The versions outside of a set, in one direction. Where nothing is allowed, all versions are in between, so that the newest
+/// one is the nearest.
 fn outside_of(set: &VersionSet, direction: Direction) -> VersionSet {
     let outside = set.complement();
     let intervals = set.intervals();
@@ -242,7 +243,7 @@ fn outside_of(set: &VersionSet, direction: Direction) -> VersionSet {
             .until
             .clone()
             .map_or_else(nothing, |until| VersionSet::between(until, None)),
-        None => VersionSet::all(),
+        None => nothing(),
     };
     let from_first = intervals.first().map_or_else(VersionSet::all, |first| {
         VersionSet::between(first.from.clone(), None)
@@ -311,6 +312,14 @@ mod tests {
             }
             assert_eq!(all, VersionSet::all(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_newest_version_is_the_nearest_where_nothing_is_allowed() {
+        let nothing = set(">2,<1");
+        assert!(outside_of(&nothing, Direction::Above).is_empty());
+        assert_eq!(outside_of(&nothing, Direction::Between), VersionSet::all());
+        assert_eq!(Direction::Between.preference(), Preference::Newest);
     }
 
     #[test]

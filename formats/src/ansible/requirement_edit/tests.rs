@@ -288,3 +288,34 @@ fn comments_that_are_indented_deeper_stay_with_the_last_entry() {
         )],
     );
 }
+
+#[test]
+fn a_package_that_is_required_twice_is_required_once_or_not_at_all() {
+    let text = "collections:\n- name: acme.db\n  version: '>=1'\n- acme.net\n- name: acme.db\n  version: '<2'\n";
+    check(
+        "requirements.yml",
+        text,
+        &[
+            ("acme.db", None, "collections:\n- acme.net\n"),
+            (
+                "acme.db",
+                Some(">=2.0.0"),
+                "collections:\n- name: acme.db\n  version: '>=2.0.0'\n- acme.net\n",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn comments_above_the_only_entry_stay() {
+    check(
+        "requirements.yml",
+        "collections:\n  # ask Eva\n  - name: acme.db\nroles: []\n",
+        &[("acme.db", None, "collections: []\n  # ask Eva\nroles: []\n")],
+    );
+    check(
+        "galaxy.yml",
+        "dependencies: # ours\n  acme.db: '*'\n",
+        &[("acme.db", None, "dependencies: {} # ours\n")],
+    );
+}

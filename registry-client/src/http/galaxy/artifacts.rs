@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use futures_util::{StreamExt as _, stream};
-use pkgres_formats::ansible::Collections;
+use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
 use pkgres_formats::{Format as _, FormatFile, unread_parts};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Version};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Spec, Version};
 
 use crate::protocol::Digest;
 use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
@@ -199,6 +199,18 @@ impl GalaxyRegistry {
             self.leave_out(&draft.name, &draft.version.to_string(), reason);
             return self.settle(draft, None);
         };
+        let described = required_collections(&draft.release.record);
+        let read = required_collections(&record);
+        if described != read {
+            let message = format!(
+                "the server says that {} {} requires {}, and its artifact requires {}",
+                draft.name,
+                draft.version,
+                shown_requirements(&described),
+                shown_requirements(&read),
+            );
+            lock(&self.findings).push(Diagnostic::warning(Code::Digest, message));
+        }
         record.published.clone_from(&draft.release.record.published);
         // What is missing has to be said each time.
         if let Some(cache) = self.cache.as_ref().filter(|_| is_whole) {
@@ -339,6 +351,24 @@ impl GalaxyRegistry {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The collections that a release requires, with the ranges.
+fn required_collections(record: &IndexRecord) -> BTreeMap<&PackageName, &Spec> {
+    let requirements = record.requirements.iter();
+    let requirements = requirements.filter(|one| one.package.as_str() != ANSIBLE_CORE);
+    requirements.map(|one| (&one.package, &one.spec)).collect()
+}
+
+fn shown_requirements(requirements: &BTreeMap<&PackageName, &Spec>) -> String {
+    if requirements.is_empty() {
+        return "no collection".to_owned();
+    }
+    let pairs = requirements.iter();
+    let pairs: Vec<String> = pairs
+        .map(|(name, range)| format!("{name} {}", range.written()))
+        .collect();
+    Escaped::shortened(&pairs.join(", ")).to_string()
 }
 
 /// Whether a record is that of a draft.

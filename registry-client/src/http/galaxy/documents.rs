@@ -50,12 +50,30 @@ struct PageLinks {
 
 /// A release in the list.
 #[derive(Debug, Deserialize)]
+#[serde(from = "ListedValue")]
 pub struct ListedVersion {
-    /// The version, as the server writes it.
+    /// The version, as the server writes it. If there is none, the whole entry, which is no version.
     pub version: String,
     requires_ansible: Option<String>,
     created_at: Option<String>,
     updated_at: Option<String>,
+}
+
+/// An entry of the list, which may be anything: a wrong one hides no other.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct ListedValue(serde_json::Value);
+
+impl From<ListedValue> for ListedVersion {
+    fn from(ListedValue(entry): ListedValue) -> Self {
+        let text = |key: &str| entry.get(key)?.as_str().map(str::to_owned);
+        Self {
+            version: text("version").unwrap_or_else(|| entry.to_string()),
+            requires_ansible: text("requires_ansible"),
+            created_at: text("created_at"),
+            updated_at: text("updated_at"),
+        }
+    }
 }
 
 /// What the server says of a release.
@@ -362,6 +380,15 @@ mod tests {
             "created_at": "2026-01-31T12:00:00.123456Z",
             "signatures": [],
         })
+    }
+
+    #[test]
+    fn an_entry_without_a_version_hides_no_other() {
+        let page = br#"{"data":[{},{"version":"2.0.0","created_at":5},{"version":5},"x"],"links":{"next":null}}"#;
+        let page = VersionPage::parse(page).expect("a page");
+        let entries = page.data.into_iter().flatten();
+        let versions: Vec<String> = entries.map(|one| one.version).collect();
+        assert_eq!(versions, ["{}", "2.0.0", "{\"version\":5}", "\"x\""]);
     }
 
     #[test]

@@ -325,6 +325,24 @@ impl Registry for GalaxyRegistry {
         self.take_artifacts(wanted, take);
     }
 
+    fn unreadable(&self, package: &PackageName) -> Vec<String> {
+        let collections = lock(&self.collections);
+        let listed = collections.get(package).into_iter().flatten();
+        let listed = listed.map(|collection| collection.releases.len());
+        let ignored = listed.filter(|count| *count > 0).map(|count| {
+            let server = titled_at(&self.transport.name, &self.transport.address);
+            match count {
+                1 => {
+                    format!("{server} has `{package}`, but its only release is ignored: see above")
+                }
+                count => format!(
+                    "{server} has `{package}`, but its {count} releases are ignored: see above"
+                ),
+            }
+        });
+        ignored.collect()
+    }
+
     fn take_findings(&self) -> Vec<Diagnostic> {
         std::mem::take(&mut lock(&self.findings))
     }

@@ -306,6 +306,40 @@ fn a_broken_artifact_is_left_out_and_another_release_is_chosen() {
     }
 }
 
+#[test]
+fn a_collection_whose_releases_are_all_ignored_is_not_called_unknown() {
+    let mut galaxy = Galaxy::new();
+    galaxy.add_artifact("acme.net", "1.0.0", &json!({"acme.x": "1.x"}), Vec::new());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(galaxy.answers());
+    let registry = connect(&fake, options(folder.path()));
+    assert_eq!(versions(&registry, "acme.net"), Ok(Some(Vec::new())));
+    let sentences = registry.unreadable(&collection("acme.net"));
+    assert_eq!(sentences.len(), 1);
+    assert!(sentences[0].ends_with("has `acme.net`, but its only release is ignored: see above"));
+    assert_eq!(registry.unreadable(&collection("acme.none")), [""; 0]);
+}
+
+#[test]
+fn a_server_that_states_other_requirements_than_the_artifact_is_reported() {
+    let mut galaxy = world();
+    let bytes = artifact("acme.net", "2.3.0", &json!({"acme.any": "<2"}), &[TCP]);
+    galaxy.add_artifact("acme.net", "2.3.0", &json!({"acme.any": "*"}), bytes);
+    galaxy.add("acme.any", "1.0.0", &[], &[]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(galaxy.answers());
+    let registries = RegistrySet::new(vec![Box::new(connect(&fake, options(folder.path())))]);
+    let answer = solve(request(), &registries, &ReadOptions::default());
+    assert!(matches!(answer, Ok(Answer::Solved(_))));
+    let findings = registries.take_findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_says(
+        &findings[0],
+        Code::Digest,
+        &["acme.net 2.3.0 requires acme.any *, and its artifact requires acme.any <2"],
+    );
+}
+
 /// Changes the answer for a path.
 fn with(path: &'static str, body: &'static str) -> impl FnMut(&Received) -> Reply + Send + 'static {
     let galaxy = world();

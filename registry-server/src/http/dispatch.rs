@@ -176,7 +176,13 @@ impl Service {
         };
         let limit = self.body_limit(handler.body);
         read_body::check_length(&head.headers, limit)?;
-        let principal = self.authenticate(handler.access, head).await?;
+        let principal = match self.authenticate(handler.access, head).await {
+            Ok(principal) => principal,
+            Err(problem) => {
+                read_body::discard(body, limit).await;
+                return Err(problem);
+            }
+        };
         caller.clone_from(&principal);
         if !handler.ignores_accept {
             negotiate::check_accept(&head.headers, handler.media_type)?;

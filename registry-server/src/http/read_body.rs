@@ -111,6 +111,28 @@ where
     blocking(move || receiving.finish()).await
 }
 
+/// How long the body of a rejected request is read on.
+const DISCARD_TIME: Duration = Duration::from_secs(10);
+
+/// Reads the body of a rejected request and drops it, within limits. A connection that is closed while a client is still
+/// sending is reset, and the client may never see the answer (RFC 9112, section 9.6).
+pub(super) async fn discard<B>(body: B, limit: u64)
+where
+    B: http_body::Body,
+{
+    let mut body = pin!(body);
+    let read = async {
+        let mut received = 0;
+        while received <= limit
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            received += frame.data_ref().map_or(0, |data| data.remaining() as u64);
+        }
+    };
+    // A client that is slower has to live with a closed connection.
+    let _ = tokio::time::timeout(DISCARD_TIME, read).await;
+}
+
 /// Runs work that waits for the disk.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,

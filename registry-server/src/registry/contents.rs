@@ -70,6 +70,14 @@ pub(super) fn lost(package: &str, version: &str, digest: &Digest) -> Problem {
     Problem::new(ProblemCode::Internal, detail)
 }
 
+/// The error for the archive of a release that has changed in the store.
+pub(super) fn damaged_archive(package: &str, version: &str, digest: &Digest) -> Problem {
+    let detail = format!(
+        "the archive of {package} {version} (sha256 {digest}) is damaged: publishing the same archive again restores it"
+    );
+    Problem::new(ProblemCode::Internal, detail)
+}
+
 /// What a release says about itself beside its record.
 #[derive(Debug)]
 pub(crate) struct ReleaseContents {

@@ -7,7 +7,7 @@ use pkgres_manifest::{ArtifactDigest, Release};
 use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
 use super::backend::RegistryBackend;
-use super::contents::lost;
+use super::contents::{damaged_archive, lost};
 use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
@@ -87,6 +87,10 @@ impl RegistryBackend {
         for (digest, Release { name, version }) in artifacts {
             let missing = || lost(name.as_str(), &version.to_string(), &digest);
             let bytes = self.artifact(&digest)?.ok_or_else(missing)?;
+            if Digest::of(&bytes) != digest {
+                // Clients would reject it, and the files that it replaces may be whole.
+                return Err(damaged_archive(name.as_str(), &version.to_string(), &digest).into());
+            }
             sink(format!("blobs/sha256/{digest}"), bytes)?;
         }
         Ok(ExportedState {

@@ -16,8 +16,8 @@ fn send(address: SocketAddr, begin: &[u8]) -> TcpStream {
     stream
 }
 
-#[test]
-fn both_protocols_share_one_port() {
+/// Runs a test with the address of a server on a port.
+fn with_server(test: impl FnOnce(SocketAddr)) {
     let served = Served::new();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -34,24 +34,47 @@ fn both_protocols_share_one_port() {
         let _ = ended.await;
     }));
 
-    let mut first = send(address, b"G");
-    first
-        .write_all(b"ET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        .expect("the server reads");
-    let mut response = String::new();
-    first.read_to_string(&mut response).expect("a response");
-    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
-
-    // The preface, and settings without any.
-    let mut second = send(address, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    second
-        .write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0])
-        .expect("the server reads");
-    let mut head = [0; 9];
-    second.read_exact(&mut head).expect("a frame");
-    assert_eq!(head[3], 4, "settings come first: {head:?}");
-
-    drop(second);
+    test(address);
     let _ = end.send(());
     runtime.block_on(running).expect("the server ends");
+}
+
+#[test]
+fn both_protocols_share_one_port() {
+    with_server(|address| {
+        let mut first = send(address, b"G");
+        first
+            .write_all(b"ET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            .expect("the server reads");
+        let mut response = String::new();
+        first.read_to_string(&mut response).expect("a response");
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+
+        // The preface, and settings without any.
+        let mut second = send(address, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+        second
+            .write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0])
+            .expect("the server reads");
+        let mut head = [0; 9];
+        second.read_exact(&mut head).expect("a frame");
+        assert_eq!(head[3], 4, "settings come first: {head:?}");
+    });
+}
+
+#[test]
+fn a_client_that_sends_a_large_body_sees_why_it_is_rejected() {
+    with_server(|address| {
+        let body = vec![0; 30 * 1024 * 1024];
+        let head = format!(
+            "PUT /v1/packages/org.acme.Web/versions/1.0.0 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+             Authorization: Bearer pkgres_unknown\r\nContent-Type: application/zip\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = send(address, head.as_bytes());
+        stream.write_all(&body).expect("the server reads all of it");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        assert!(response.starts_with("HTTP/1.1 401"), "{response}");
+    });
 }

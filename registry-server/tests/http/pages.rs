@@ -17,6 +17,16 @@ pub(crate) fn page(served: &Served, path: &str, status: u16) -> String {
     is_page(&answer, path)
 }
 
+#[test]
+fn pages_about_errors_have_relative_links_at_every_depth() {
+    let served = Served::new();
+    for path in ["/none", "/none/x", "/packages/a/b/c", "/packages/a/b/c/d/e"] {
+        let page = page(&served, path, 404);
+        assert!(page.contains("href=\""), "{page}");
+        assert!(!page.contains("href=\"/"), "{path}: {page}");
+    }
+}
+
 fn is_page(answer: &Answer, path: &str) -> String {
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     let policy = answer.header("content-security-policy");

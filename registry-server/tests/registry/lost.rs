@@ -53,6 +53,9 @@ fn a_damaged_artifact_is_replaced_by_a_publish_of_the_same_bytes() {
     *damaged.last_mut().expect("it is not empty") ^= 1;
     for content in [&damaged[..], &bytes[1..], &[&bytes[..], b"more"].concat()] {
         std::fs::write(file.join(&name), content).expect("an artifact");
+        let error = registry.export(|_, _| Ok::<_, Problem>(()));
+        let error = error.expect_err("an artifact is damaged").to_string();
+        assert!(error.contains("org.acme.Web 1.0.0"), "{error}");
         let again = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
         assert!(matches!(again, Ok(Published::Unchanged(_))), "{again:?}");
         assert_eq!(registry.artifact(&digest), Ok(Some(bytes.clone().into())));

@@ -171,13 +171,23 @@ const fn surface(error: fn(&Problem, &str) -> Response) -> Surface {
 static FOR_PROGRAMS: Surface = surface(errors_document);
 
 /// For clients that prefer HTML, by the depth of the path, on which links depend.
-static FOR_PEOPLE: [Surface; 4] = [
-    surface(|problem, id| errors::problem_page("", problem, id)),
-    surface(|problem, id| errors::problem_page("../", problem, id)),
-    surface(|problem, id| errors::problem_page("../../", problem, id)),
-    // No page is as deep as this. Behind a path of a proxy, the links of its errors are wrong.
+static FOR_PEOPLE: [Surface; 8] = [
+    surface(error_page::<0>),
+    surface(error_page::<1>),
+    surface(error_page::<2>),
+    surface(error_page::<3>),
+    surface(error_page::<4>),
+    surface(error_page::<5>),
+    surface(error_page::<6>),
+    // Nothing is as deep as this. Behind a path of a proxy, the links of its errors are wrong.
     surface(|problem, id| errors::problem_page("/", problem, id)),
 ];
+
+/// The page of an error at a path of a depth.
+fn error_page<const DEPTH: usize>(problem: &Problem, id: &str) -> Response {
+    const LINKS_UP: &str = "../../../../../../";
+    errors::problem_page(&LINKS_UP[.."../".len() * DEPTH], problem, id)
+}
 
 /// The surface and the route of a path without its leading slash, if it belongs to the pages and not to
 /// one of the `surfaces`.

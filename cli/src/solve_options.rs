@@ -82,7 +82,8 @@ pub(crate) fn time_after(text: &str, now: Timestamp) -> std::result::Result<Time
     let span = text.parse::<Span>().ok();
     let time = match span {
         Some(span) => {
-            (now.to_zoned(TimeZone::UTC).checked_add(span.abs()).ok()).map(|time| time.timestamp())
+            // A negative duration ends before now: whoever needs a time in the future rejects it.
+            (now.to_zoned(TimeZone::UTC).checked_add(span).ok()).map(|time| time.timestamp())
         }
         None => text.parse().ok().or_else(|| cutoff(text, now)),
     };
@@ -104,6 +105,8 @@ mod tests {
         let means = |text: &str| time_after(text, now).map(|time| time.to_string());
         assert_eq!(means("30 days"), Ok("2026-07-15T12:00:00Z".to_owned()));
         assert_eq!(means("2026-07-01"), Ok("2026-07-02T00:00:00Z".to_owned()));
+        assert_eq!(means("-1 day"), Ok("2026-06-14T12:00:00Z".to_owned()));
+        assert_eq!(means("3 days ago"), Ok("2026-06-12T12:00:00Z".to_owned()));
         assert!(means("soon").is_err());
     }
 

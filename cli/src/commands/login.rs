@@ -157,6 +157,8 @@ fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Resul
             .hint("name a file with the token: `--token-file FILE`")
             .into());
     }
+    // Editors on Windows begin files with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(text.trim().to_owned())
 }
 

@@ -26,9 +26,10 @@ pub(crate) fn write_setting(
     make_folder(&RealFileSystem, &folder)?;
     let _lock = lock_folder(&folder, || wait(&folder))?;
     // Only what is read under the lock counts.
-    let mut document = parsed(&path, &read_text(&path)?)?;
+    let before = read_text(&path)?;
+    let mut document = parsed(&path, &before)?;
     document[setting.key] = item;
-    let text = document.to_string();
+    let text = text_of(&document, &before);
     SettingsFile::parse(&path, text.as_bytes(), files)?;
     Ok(write_text(&path, &text)?)
 }
@@ -45,11 +46,12 @@ pub(crate) fn remove_setting(
         return Ok(false);
     }
     let _lock = lock_folder(&folder, || wait(&folder))?;
-    let mut document = parsed(&path, &read_text(&path)?)?;
+    let before = read_text(&path)?;
+    let mut document = parsed(&path, &before)?;
     if document.remove(setting.key).is_none() {
         return Ok(false);
     }
-    write_text(&path, &document.to_string())?;
+    write_text(&path, &text_of(&document, &before))?;
     Ok(true)
 }
 
@@ -73,6 +75,16 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
         }),
         Err(error) if error.is_not_found() => Ok(String::new()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The text of a changed document, with the line ends that it had before: the library writes line feeds alone.
+fn text_of(document: &DocumentMut, before: &str) -> String {
+    let text = document.to_string();
+    if before.contains("\r\n") {
+        text.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        text
     }
 }
 
@@ -100,9 +112,9 @@ pub(crate) fn with_override(
     if let (Some(decor), Some(value)) = (decor, entry.as_value_mut()) {
         *value.decor_mut() = decor;
     }
-    let text = document.to_string();
-    SettingsFile::parse(path, text.as_bytes(), Files::Project)?;
-    Ok(text)
+    let after = text_of(&document, text);
+    SettingsFile::parse(path, after.as_bytes(), Files::Project)?;
+    Ok(after)
 }
 
 /// The text of the settings file of a project without an override. A table that is empty then goes with it.
@@ -117,7 +129,7 @@ pub(crate) fn without_override(path: &Path, text: &str, package: &PackageName) -
             document.remove("overrides");
         }
     }
-    Ok(document.to_string())
+    Ok(text_of(&document, text))
 }
 
 /// The text of the settings file of a project with a setting that is one word.
@@ -130,16 +142,16 @@ pub(crate) fn with_setting(path: &Path, text: &str, key: &str, word: &str) -> Re
     if let (Some(decor), Some(value)) = (decor, entry.as_value_mut()) {
         *value.decor_mut() = decor;
     }
-    let text = document.to_string();
-    SettingsFile::parse(path, text.as_bytes(), Files::Project)?;
-    Ok(text)
+    let after = text_of(&document, text);
+    SettingsFile::parse(path, after.as_bytes(), Files::Project)?;
+    Ok(after)
 }
 
 /// The text of the settings file of a project without a setting.
 pub(crate) fn without_setting(path: &Path, text: &str, key: &str) -> Result<String> {
     let mut document = parsed(path, text)?;
     document.remove(key);
-    Ok(document.to_string())
+    Ok(text_of(&document, text))
 }
 
 /// The value of a setting as TOML, if it is one.
@@ -174,6 +186,15 @@ fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_ends_stay_as_they_are() {
+        let before = "offline = true\r\ncolor = \"auto\"\r\n";
+        let mut document = parsed(Path::new("pkgres.toml"), before).expect("it is TOML");
+        document["color"] = value("never");
+        let after = text_of(&document, before);
+        assert_eq!(after, "offline = true\r\ncolor = \"never\"\r\n");
+    }
 
     #[test]
     fn comments_stay_when_an_override_changes() {

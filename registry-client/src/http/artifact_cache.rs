@@ -1,5 +1,6 @@
 //! The cache of artifacts, by digest.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{
@@ -85,15 +86,21 @@ impl ArtifactCache {
         report
     }
 
-    /// Removes an artifact.
+    /// Removes an artifact, or a folder of the cache. A folder into which another process writes meanwhile stays, with what
+    /// is new.
+    ///
+    /// # Errors
+    ///
+    /// What is there cannot be removed.
     pub fn remove(&self, path: &Path) -> Result<(), FileError> {
-        RealFileSystem
-            .remove(path)
-            .map_err(|source| FileError::System {
+        match RealFileSystem.remove(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => removed.map_err(|source| FileError::System {
                 action: "cannot remove",
                 path: path.to_owned(),
                 source,
-            })
+            }),
+        }
     }
 
     /// Every artifact, sorted by digest.

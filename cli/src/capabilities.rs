@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, conformance};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     LockedCapability, LockedConformance, LockedImplementation, Lockfile, Package, PackageName,
     Release, Version,
@@ -12,8 +13,10 @@ use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::Resolution;
 
 use crate::context::Context;
-use crate::failure::Result;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
+use crate::project::Project;
 
 /// The capabilities of a lockfile.
 type Capabilities = BTreeMap<LockedImplementation, LockedConformance>;
@@ -31,8 +34,34 @@ pub(crate) fn lock_with_capabilities(
     Ok(lock)
 }
 
-/// Whether the capabilities of a lockfile are those of its releases and of the project as it is.
-pub(crate) fn are_capabilities_right(
+/// Fails if the capabilities of a lockfile are not those of its releases and of the project as it is.
+pub(crate) fn require_right_capabilities(
+    lock: &Lockfile,
+    project: &Project,
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<()> {
+    let Some(root) = project.package() else {
+        return Ok(());
+    };
+    if lock.capabilities.is_empty() && root.manifest.implements.is_empty() {
+        return Ok(());
+    }
+    if are_capabilities_right(lock, root, registries, context)? {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: the capabilities are not those of the classes and their interfaces",
+        project.lock_path().to_string_lossy()
+    );
+    let hint = format!("`{}` updates them", context.invocation.command("lock"));
+    Err(Failure {
+        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
+        exit: Exit::Failed,
+    })
+}
+
+fn are_capabilities_right(
     lock: &Lockfile,
     root: &Arc<Package>,
     registries: &RegistrySet,

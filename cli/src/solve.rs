@@ -11,6 +11,7 @@ use pkgres_registry_client::{RegistrySet, check_lock};
 use pkgres_resolver::{LockCheck, Locked, Resolution, frozen};
 
 use crate::args::{SolveArgs, WriteArgs};
+use crate::capabilities::require_right_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -101,14 +102,14 @@ pub(crate) fn require_current_lock(
         return Err(lock_missing_in_mode("locked", &project.manifest, context));
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
-    let check = LockCheck::new(task.request.clone(), lock);
+    let check = LockCheck::new(task.request.clone(), lock.clone());
     let progress = output.progress("Checking the lockfile", context.registries.activity());
     let report = check_lock(check, &task.registries);
     drop(progress);
     let report = report?;
     output.registry_findings(&task.registries.take_findings());
     if report.stale.is_empty() {
-        return Ok(());
+        return require_right_capabilities(&lock, project, &task.registries, context);
     }
     Err(Failure {
         findings: show::staleness(&report.stale, mode, context),

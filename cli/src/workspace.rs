@@ -174,6 +174,11 @@ impl Workspace {
         self.member_at(folder).is_some()
     }
 
+    /// The names of the members that can be read.
+    pub(crate) fn member_names(&self) -> impl Iterator<Item = &PackageName> {
+        self.members.keys()
+    }
+
     /// Whether the manifest in a folder is of a member that requires other members.
     pub(crate) fn requires_members(&self, folder: &Path) -> bool {
         let member = self.member_at(folder);

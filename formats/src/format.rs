@@ -6,7 +6,7 @@ use std::fmt;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
-    RequirementEdit, SetOptions, Spec, Version,
+    Release, RequirementEdit, SetOptions, Spec, Version,
 };
 
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -112,6 +112,20 @@ pub trait Format: fmt::Debug + Send + Sync {
         tree: &dyn FileTree,
         options: &ReadOptions,
     ) -> Parsed<Vec<DigestedRecord>>;
+
+    /// The releases that an artifact says it is of. An artifact that is a single file is read as far as this takes.
+    ///
+    /// # Errors
+    ///
+    /// The file is no artifact.
+    fn releases_of_artifact(
+        &self,
+        file: &FormatFile<'_>,
+        options: &ReadOptions,
+    ) -> Result<Vec<Release>, Vec<Diagnostic>> {
+        let (releases, _) = self.read_releases(file, &(), options).into_result()?;
+        Ok(releases.iter().map(|read| read.record.release()).collect())
+    }
 
     /// The names of the packages whose releases a file has, as they are written, although the releases cannot be read:
     /// no other registry must serve the names. By default, they are unknown.

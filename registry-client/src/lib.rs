@@ -56,6 +56,8 @@ mod readme {}
 mod book {}
 
 #[cfg(feature = "index")]
+mod artifact_release;
+#[cfg(feature = "index")]
 mod bill_of_materials;
 #[cfg(feature = "index")]
 mod checked_locks;
@@ -97,6 +99,8 @@ mod threads;
 #[cfg(feature = "index")]
 mod vendored_archives;
 
+#[cfg(feature = "index")]
+pub use artifact_release::check_artifact_release;
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};
 #[cfg(feature = "index")]

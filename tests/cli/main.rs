@@ -34,6 +34,7 @@ mod roots;
 mod shared_cases;
 mod steps;
 mod streams;
+mod tampered_locks;
 mod terminal;
 mod two_models;
 mod vendored;

@@ -5,8 +5,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
-use pkgres_manifest::{Lockfile, PackageName, RegistryName, Release, ReleaseSource, Version};
-use pkgres_registry_client::{ReceivedArtifact, RegistrySet, WantedArtifact};
+use pkgres_manifest::{
+    IndexRecord, Lockfile, PackageName, RegistryName, Release, ReleaseSource, Version,
+};
+use pkgres_registry_client::{
+    Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, built_in_core_library,
+    check_artifact_release,
+};
 use pkgres_resolver::Supply;
 
 use crate::args::LockedArgs;
@@ -21,6 +26,7 @@ use crate::registries::{OVERRIDE_PREFIX, is_reserved, title_of};
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
+use crate::workspace::{REGISTRY_NAME as WORKSPACE, Workspace};
 
 /// The result of fetching everything that is locked.
 pub(super) struct Fetched {
@@ -90,21 +96,58 @@ fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Fai
     }
 }
 
+/// What comes from elsewhere than registries, and therefore has no digest, whatever a registry has under its name. A
+/// lockfile that claims this of other releases would keep them from being verified.
+struct Supplied {
+    /// The releases that the host provides.
+    host: BTreeSet<Release>,
+    /// The packages that overrides take from folders.
+    overrides: BTreeSet<PackageName>,
+    /// The members of the workspace.
+    members: BTreeSet<PackageName>,
+}
+
+impl Supplied {
+    fn to(context: &Context) -> Result<Self> {
+        let provided = context.registries.provided(&context.read_options)?;
+        let workspace = context.workspace()?;
+        let members = workspace.into_iter().flat_map(Workspace::member_names);
+        Ok(Self {
+            host: provided.iter().map(IndexRecord::release).collect(),
+            overrides: context.registries.overriding_folders().collect(),
+            members: members.cloned().collect(),
+        })
+    }
+
+    /// Whether a release really comes from the source that a lockfile says.
+    fn has(&self, release: &Release, source: &ReleaseSource) -> bool {
+        match source {
+            ReleaseSource::Host => self.host.contains(release),
+            ReleaseSource::BuiltIn => *release == built_in_core_library().release(),
+            ReleaseSource::Registry(registry) if registry.as_str() == WORKSPACE => {
+                self.members.contains(&release.name)
+            }
+            ReleaseSource::Registry(registry) => {
+                is_reserved(registry.as_str()) && self.overrides.contains(&release.name)
+            }
+        }
+    }
+}
+
 /// The releases of a lockfile, by what there is to fetch.
 #[derive(Default)]
 struct LockedArtifacts<'lock> {
     /// The artifacts, each with the registry that it was locked from.
     wanted: Vec<(&'lock RegistryName, WantedArtifact<'lock>)>,
     without_digest: Vec<Release>,
-    /// Those of them that a registry could have. Members of the workspace and overrides have no digest, whatever a
-    /// registry has under their names.
+    /// The releases without a digest that should have one if a registry has one.
     undigested: Vec<(&'lock PackageName, &'lock Version)>,
     /// How many come with the host.
     hosted: usize,
 }
 
 impl<'lock> LockedArtifacts<'lock> {
-    fn of(lock: &'lock Lockfile) -> Self {
+    fn of(lock: &'lock Lockfile, supplied: &Supplied) -> Self {
         let mut artifacts = Self::default();
         for (release, locked) in &lock.packages {
             let Release { name, version } = release;
@@ -118,14 +161,10 @@ impl<'lock> LockedArtifacts<'lock> {
                     artifacts.wanted.push((registry, artifact));
                 }
                 (ReleaseSource::Host, None) => artifacts.hosted += 1,
-                (source, _) => {
-                    artifacts.without_digest.push(release.clone());
-                    if let ReleaseSource::Registry(registry) = source
-                        && !is_reserved(registry.as_str())
-                    {
-                        artifacts.undigested.push((name, version));
-                    }
-                }
+                _ => artifacts.without_digest.push(release.clone()),
+            }
+            if locked.digest.is_none() && !supplied.has(release, &locked.source) {
+                artifacts.undigested.push((name, version));
             }
         }
         artifacts
@@ -148,7 +187,7 @@ pub(super) fn fetch_locked(
         without_digest,
         undigested,
         hosted,
-    } = LockedArtifacts::of(lock);
+    } = LockedArtifacts::of(lock, &Supplied::to(context)?);
     require_digests(&undigested, &registries, context)?;
     if undigested_releases == WithoutDigest::Rejected {
         require_artifacts(lock)?;
@@ -166,9 +205,13 @@ pub(super) fn fetch_locked(
         match found {
             Ok(Some(received)) => {
                 let (_, artifact) = &wanted[at];
-                let handled = on_artifact(artifact.package, artifact.version, received);
+                let checked = check_release(&received.artifact, artifact, project, context);
+                let handled = checked.and_then(|()| {
+                    on_artifact(artifact.package, artifact.version, received)
+                        .map_err(|failure| failure.about(&release(at)))
+                });
                 if let Err(failure) = handled {
-                    problems.failed(at, failure.about(&release(at)));
+                    problems.failed(at, failure);
                     return ControlFlow::Break(());
                 }
             }
@@ -205,6 +248,35 @@ pub(super) fn fetch_locked(
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
         without_digest,
+    })
+}
+
+/// Fails if an artifact with a locked digest is that of another release.
+fn check_release(
+    artifact: &Artifact,
+    wanted: &WantedArtifact<'_>,
+    project: &Project,
+    context: &Context,
+) -> Result<()> {
+    let release = Release::new(wanted.package.clone(), wanted.version.clone());
+    let options = context
+        .read_options
+        .of_ecosystem(project.format.ecosystem().id());
+    let checked = check_artifact_release(artifact, &release, project.format, &options);
+    checked.map_err(|mut findings| {
+        if let [finding] = findings.as_mut_slice()
+            && finding.code == Code::Digest
+        {
+            let check = context.invocation.command("lock --check");
+            let hint = format!(
+                "somebody changed the digest in the lockfile, or the registry: `{check}` compares them"
+            );
+            finding.hints.push(hint);
+        }
+        Failure {
+            findings,
+            exit: Exit::Integrity,
+        }
     })
 }
 

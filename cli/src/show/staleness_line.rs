@@ -49,6 +49,7 @@ fn kind(entry: &Staleness) -> &'static str {
         Staleness::InheritsTwice { .. } => "inherits_twice",
         Staleness::ClassCycle(_) => "class_cycle",
         Staleness::SeveralReleases { .. } => "several_releases",
+        Staleness::NotSideBySide(_) => "not_side_by_side",
         Staleness::NotReached { .. } => "not_reached",
     }
 }
@@ -71,7 +72,8 @@ fn mark(entry: &Staleness) -> char {
         | Staleness::ClassNotFound { .. }
         | Staleness::InheritsTwice { .. }
         | Staleness::ClassCycle(_)
-        | Staleness::SeveralReleases { .. } => '~',
+        | Staleness::SeveralReleases { .. }
+        | Staleness::NotSideBySide(_) => '~',
         Staleness::OverrideChanged { locked, spec, .. } => match (locked, spec) {
             (_, None) => '-',
             (None, Some(_)) => '+',
@@ -94,6 +96,7 @@ fn package(entry: &Staleness) -> Option<&PackageName> {
     match entry {
         Staleness::RootNotLocked(package)
         | Staleness::NotARoot(package)
+        | Staleness::NotSideBySide(package)
         | Staleness::RequirementAdded { package, .. }
         | Staleness::RequirementRemoved { package, .. }
         | Staleness::RequirementChanged { package, .. }
@@ -184,6 +187,9 @@ fn text(entry: &Staleness) -> String {
             format!("classes extend each other: {}", names.join(", "))
         }
         Staleness::SeveralReleases { package, versions } => several_releases(package, versions),
+        Staleness::NotSideBySide(package) => {
+            format!("{package} is listed as side by side, and does not have several releases")
+        }
         Staleness::NotReached { package, version } => {
             format!("{package} {version} is no longer needed")
         }

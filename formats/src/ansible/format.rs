@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, Hexadecimal, IndexRecord, PackageName,
-    PackagePath, ReadOptions, RequirementEdit, Spec, Version, sha256,
+    PackagePath, ReadOptions, Release, RequirementEdit, Spec, Version, sha256,
 };
 
 use super::artifact::{CollectionArtifact, first_member};
@@ -182,6 +182,15 @@ impl Format for Collections {
             }
             Err(error) => Parsed::failed(error),
         }
+    }
+
+    fn releases_of_artifact(
+        &self,
+        file: &FormatFile<'_>,
+        options: &ReadOptions,
+    ) -> Result<Vec<Release>, Vec<Diagnostic>> {
+        let artifact = CollectionArtifact::read(file.path, file.bytes, options)?;
+        Ok(vec![artifact.manifest.record.release()])
     }
 
     fn written_names(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Vec<String> {

@@ -33,6 +33,7 @@ use crate::registry_title::titled;
 use crate::threads::lock;
 pub use findings::written_name;
 use findings::{broken, changed, left_out, shown};
+pub(crate) use releases::releases_of_folder;
 use releases::{ReleaseFile, Releases};
 
 /// A registry of the packages in a folder.
@@ -327,6 +328,7 @@ impl DirectoryRegistry {
     /// The records of a package, ascending by version.
     fn records_of(&self, entries: &[DirectoryEntry]) -> Result<Vec<IndexRecord>, RegistryError> {
         let mut records: BTreeMap<Version, (IndexRecord, &DirectoryEntry)> = BTreeMap::new();
+        let mut duplicate: Option<Diagnostic> = None;
         for entry in entries {
             let record = match self.read(entry) {
                 Ok(record) => record,
@@ -340,10 +342,10 @@ impl DirectoryRegistry {
                 if first.digest == record.digest {
                     continue;
                 }
+                // Whichever is locked can be asked for.
+                self.remember(&record, entry);
                 let content = self.content(&record, entry);
                 if content.is_some() && content == self.content(first, first_entry) {
-                    // Whichever is locked can be asked for.
-                    self.remember(&record, entry);
                     if first_entry.is_archive && !entry.is_archive {
                         // The folder counts, so that packing does not change a lockfile.
                         records.insert(record.version.clone(), (record, entry));
@@ -364,10 +366,14 @@ impl DirectoryRegistry {
                         first.version
                     ));
                 }
-                return Err(finding.into());
+                duplicate.get_or_insert(finding);
+                continue;
             }
             self.remember(&record, entry);
             records.insert(record.version.clone(), (record, entry));
+        }
+        if let Some(finding) = duplicate {
+            return Err(finding.into());
         }
         Ok(records.into_values().map(|(record, _)| record).collect())
     }

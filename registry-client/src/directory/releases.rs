@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, open_file, read_file};
+use pkgres_files::{FileError, FileSystem as _, Follow, RealFileSystem, open_file, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions, Version,
+    ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions, Release, Version,
 };
 
 use super::shown;
@@ -144,6 +144,34 @@ impl ReleaseFile {
         });
         Ok((with_digest.collect(), unread))
     }
+}
+
+/// The releases of the folder of a release.
+///
+/// # Errors
+///
+/// No file of the folder says which release it is, or the release cannot be read.
+pub(crate) fn releases_of_folder(
+    folder: &Path,
+    options: &ReadOptions,
+) -> Result<Vec<Release>, Vec<Diagnostic>> {
+    let failed = |source| FileError::System {
+        action: "cannot read",
+        path: folder.to_owned(),
+        source,
+    };
+    let mut names = RealFileSystem
+        .names(folder)
+        .map_err(|error| vec![failed(error).to_diagnostic()])?;
+    names.sort();
+    let mut files = names
+        .iter()
+        .filter_map(|name| ReleaseFile::recognize(&folder.join(name), options));
+    let Some(file) = files.find(|file| file.extent == ReleaseExtent::Folder) else {
+        return Ok(Vec::new());
+    };
+    let (records, _) = file.read(options)?;
+    Ok(records.iter().map(IndexRecord::release).collect())
 }
 
 /// The beginning of a file; empty if it cannot be read.

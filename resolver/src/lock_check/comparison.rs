@@ -391,19 +391,28 @@ impl LockCheck {
     }
 }
 
-/// Checks that no package has several releases.
-pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
+/// Checks how many releases packages have: one if the request says so, and several if the lock says so.
+pub(super) fn check_release_counts(lock: &Lockfile, single_version: bool, report: &mut LockReport) {
     let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
     for Release { name, version } in lock.packages.keys() {
         versions.entry(name).or_default().push(version);
     }
-    for (package, versions) in versions {
-        if versions.len() > 1 {
+    if single_version {
+        for (package, versions) in versions.iter().filter(|(_, versions)| versions.len() > 1) {
             report.stale.push(Staleness::SeveralReleases {
-                package: package.clone(),
-                versions: versions.into_iter().cloned().collect(),
+                package: (*package).clone(),
+                versions: versions.iter().copied().cloned().collect(),
             });
         }
+    }
+    let has_several =
+        |package: &&PackageName| versions.get(*package).is_some_and(|all| all.len() > 1);
+    for package in lock
+        .side_by_side
+        .iter()
+        .filter(|package| !has_several(package))
+    {
+        report.stale.push(Staleness::NotSideBySide(package.clone()));
     }
 }
 

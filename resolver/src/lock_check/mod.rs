@@ -41,7 +41,7 @@ use crate::request::{
 use crate::selection::Selection;
 use crate::universe::{Missing, PackageId, Policy, Universe};
 use crate::universe::{ProvideError, Supply, check_names};
-use comparison::{Bindings, check_single_version, remove_unreached};
+use comparison::{Bindings, check_release_counts, remove_unreached};
 
 /// A check of a lockfile against a request. Like the solver, it does no input or output:
 /// [`needs`](Self::needs) names the packages to [`provide`](Self::provide), then
@@ -246,9 +246,7 @@ impl LockCheck {
             releases.extend(self.check_release(package, name, version, locked, &mut report));
         }
         remove_unreached(&lock, &mut report);
-        if self.single_version {
-            check_single_version(&lock, &mut report);
-        }
+        check_release_counts(&lock, self.single_version, &mut report);
         if report.stale.is_empty() {
             self.check_whole(&lock, &releases, &mut report);
         }
@@ -443,6 +441,8 @@ pub enum Staleness {
         /// Its versions, ascending.
         versions: Vec<Version>,
     },
+    /// The lock says that a package has several releases, but it has one or none.
+    NotSideBySide(PackageName),
     /// A locked release is not reached from the roots.
     NotReached {
         /// The package.

@@ -6,7 +6,7 @@
 use pkgres_manifest::Release;
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
+use pkgres_manifest::diagnostic::sentence_list;
 use pkgres_registry_client::{
     LockCase, LockContent, LockQuestion, RegistrySet, RootFile, check_lock,
 };
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::agreement::Disagreement;
 use super::proposal::AgreedReleases;
 use crate::args::{Format, LockArgs};
-use crate::capabilities::are_capabilities_right;
+use crate::capabilities::require_right_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -236,21 +236,14 @@ fn check_entries(
     // What differs from the lockfile of another root helps nobody.
     require_own_lock(project, lock.roots.keys(), context)?;
     let count = lock.packages.len();
-    let root = project.package();
-    let root =
-        root.filter(|root| !lock.capabilities.is_empty() || !root.manifest.implements.is_empty());
-    let with_capabilities = root.map(|root| (root, lock.clone()));
     let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(LockCheck::new(task.request, lock), &task.registries);
+    let report = check_lock(LockCheck::new(task.request, lock.clone()), &task.registries);
     drop(progress);
     let findings = task.registries.take_findings();
     output.findings(&findings);
     let report = report?;
-    if let Some((root, lock)) = with_capabilities
-        && report.stale.is_empty()
-        && !are_capabilities_right(&lock, root, &task.registries, context)?
-    {
-        return Err(other_capabilities(&path, context));
+    if report.stale.is_empty() {
+        require_right_capabilities(&lock, project, &task.registries, context)?;
     }
     let yanked = report.yanked.iter();
     let yank_reasons = YankReasons::find(
@@ -267,19 +260,6 @@ fn check_entries(
         bytes,
         has_findings: !findings.is_empty(),
     })
-}
-
-/// The error for a lockfile whose capabilities are not those of the classes.
-fn other_capabilities(path: &Path, context: &Context) -> Failure {
-    let message = format!(
-        "{}: the capabilities are not those of the classes and their interfaces",
-        path.to_string_lossy()
-    );
-    let hint = format!("`{}` updates them", context.invocation.command("lock"));
-    Failure {
-        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
-        exit: Exit::Failed,
-    }
 }
 
 /// The warnings about locked releases that were yanked.

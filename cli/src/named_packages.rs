@@ -1,21 +1,22 @@
 //! Packages and releases that the command line names.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
-    CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, did_you_mean,
-    most_similar_name,
+    CLASS_PACKAGES, Ecosystem, PackageManifest, PackageName, ReadOptions, Spec, Version,
+    VersionError, did_you_mean, most_similar_name,
 };
 use pkgres_resolver::Resolution;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::invocation::quoted;
+use crate::invocation::{quoted, quoted_word};
 use crate::output::Output;
+use crate::read_manifest::ManifestFile;
 use crate::root_file::recognize;
 use crate::show;
 
@@ -56,9 +57,36 @@ pub(super) fn package_name(text: &str, project: ProjectEcosystem) -> Result<Pack
     }
     let message = format!("`{}`: {error}", Escaped::shortened(text));
     let finding = Diagnostic::error(Code::Usage, message);
-    Err(match hint {
-        Some(hint) => finding.hint(hint).into(),
-        None => finding.into(),
+    let hint = hint.or_else(|| instead_of_path(text));
+    Err(finding.maybe_hint(hint).into())
+}
+
+/// A hint for a path in place of a name.
+fn instead_of_path(text: &str) -> Option<String> {
+    let path = Path::new(text);
+    if !text.contains('/') && !path.exists() {
+        return None;
+    }
+    let options = ReadOptions::default();
+    let read = ManifestFile::read(path, &options).ok().and_then(|file| {
+        let name = file.path.to_string_lossy();
+        let manifest = PackageManifest::read(&name, &file.bytes, &options);
+        let (manifest, _) = manifest.into_result().ok()?;
+        Some((manifest.name.value, file.folder))
+    });
+    Some(match read {
+        Some((name, folder)) => {
+            let parent = match folder.parent() {
+                _ if folder.file_name().is_none() => folder.join(".."),
+                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+                _ => PathBuf::from("."),
+            };
+            let registry = quoted_word(&format!("dir:{}", parent.to_string_lossy()));
+            format!(
+                "the package there is `{name}`: write its name; if no registry has it, add the registry `{registry}`"
+            )
+        }
+        None => "write the name of the package, not where it is".to_owned(),
     })
 }
 

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::output::{PartLine, Stream};
 
@@ -13,8 +13,8 @@ use crate::output::{PartLine, Stream};
 pub(crate) enum PartMark {
     /// In front of each line.
     Prefix(String),
-    /// As the first field of each line, which is a JSON object.
-    Field(String),
+    /// The name of a machine, as the first field of each line that is a JSON object.
+    Machine(String),
 }
 
 impl PartMark {
@@ -25,14 +25,20 @@ impl PartMark {
 
     /// The mark of JSON lines.
     pub(crate) fn field(name: &str) -> Self {
-        Self::Field(format!("{{\"machine\":{},", json!(name)))
+        Self::Machine(name.to_owned())
     }
 
     fn marked(&self, line: &str) -> String {
-        match (self, line.strip_prefix('{')) {
-            (Self::Field(field), Some(rest)) => format!("{field}{rest}"),
-            (Self::Field(_), None) => line.to_owned(),
-            (Self::Prefix(prefix), _) => format!("{prefix}{line}").trim_end().to_owned() + "\n",
+        match self {
+            Self::Prefix(prefix) => format!("{prefix}{line}").trim_end().to_owned() + "\n",
+            Self::Machine(name) => {
+                let Ok(fields) = serde_json::from_str::<Map<String, Value>>(line) else {
+                    return line.to_owned();
+                };
+                let mut marked = Map::from_iter([("machine".to_owned(), json!(name))]);
+                marked.extend(fields);
+                format!("{}\n", Value::Object(marked))
+            }
         }
     }
 }

@@ -285,8 +285,7 @@ impl Project {
         if self.package().is_some() {
             return self.with_manifest(&edited, context);
         }
-        let (path, bytes) = (self.manifest.clone(), edited.into_bytes());
-        ForeignRoot::parse(path, self.format, bytes, context).map(Self::foreign)
+        self.with_foreign(edited, context)
     }
 
     /// The same project with other requirements; nothing is written.
@@ -311,8 +310,15 @@ impl Project {
             let edited = self.format.with_requirement(&file, edit, options);
             text = edited.map_err(without_empty_position)?;
         }
+        self.with_foreign(text, context)
+    }
+
+    /// The same project of another ecosystem with another text, which need not be on the disk.
+    fn with_foreign(&self, text: String, context: &Context) -> Result<Self> {
         let (path, bytes) = (self.manifest.clone(), text.into_bytes());
-        ForeignRoot::parse(path, self.format, bytes, context).map(Self::foreign)
+        let mut edited = ForeignRoot::parse(path, self.format, bytes, context)?;
+        edited.mark_edited();
+        Ok(Self::foreign(edited))
     }
 
     /// The lockfile beside the manifest, which need not exist.

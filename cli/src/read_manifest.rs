@@ -60,6 +60,11 @@ pub(crate) fn locked_folders() -> failure::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
+/// The name of a file in messages whose line numbers do not refer to the file on the disk.
+pub(crate) fn edited_name(name: &str) -> String {
+    format!("{name} (edited)")
+}
+
 /// A manifest file that was read, but not parsed yet.
 pub(crate) struct ManifestFile {
     /// The folder of the package.
@@ -105,11 +110,12 @@ impl ManifestFile {
     ) -> Result<Package, Vec<Diagnostic>> {
         // As everywhere else, paths in the current folder are shown without it.
         let path = self.path.strip_prefix(".").unwrap_or(&self.path);
-        let mut name = path.to_string_lossy().into_owned();
-        if self.is_edited {
-            // Line numbers do not refer to the file on the disk.
-            name.push_str(" (edited)");
-        }
+        let name = path.to_string_lossy();
+        let name = if self.is_edited {
+            edited_name(&name)
+        } else {
+            name.into_owned()
+        };
         let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
         // Only class files are read: the folder can hold any number of others.
         let package =

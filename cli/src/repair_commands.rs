@@ -42,7 +42,7 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
     }
 }
 
-/// A hint at `pkgres repair`, if it has something to offer, or if nothing else has.
+/// A hint at `pkgres repair`, if it has something to offer, or if it may find more than a change of one requirement.
 pub(crate) fn repair_hint(
     conflict: &Conflict,
     update: Option<&(Update, Locked)>,
@@ -69,8 +69,8 @@ pub(crate) fn repair_hint(
             "`{command}` lists the cheapest ways to repair this"
         )));
     }
-    let is_open = conflict.code == Code::NoVersion && conflict.hints.is_empty();
-    is_open.then(|| Hint::option(format!("`{command}` looks for changes that would help")))
+    (conflict.code == Code::NoVersion)
+        .then(|| Hint::option(format!("`{command}` looks for changes that would help")))
 }
 
 /// The arguments of `pkgres repair` for an update to an exact version; `None` for other updates.

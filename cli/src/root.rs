@@ -1,17 +1,18 @@
 //! Roots of ecosystems other than class packages.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, Root};
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE};
 use pkgres_registry_client::FolderTree;
 use pkgres_settings::SETTINGS_FILE;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result as CommandResult};
-use crate::read_manifest::folder_of;
+use crate::read_manifest::{edited_name, folder_of};
 use crate::root_file::recognize;
 
 /// A root that is no class package.
@@ -62,6 +63,24 @@ impl ForeignRoot {
             warnings,
         })
     }
+
+    /// Marks the places of requirements as those of a text that is not what the file holds.
+    pub(crate) fn mark_edited(&mut self) {
+        let mut edited: Option<Arc<SourceText>> = None;
+        self.root.record.requirements.change(|requirements| {
+            let locations = requirements.iter_mut();
+            for location in locations.filter_map(|requirement| requirement.location.as_mut()) {
+                let source = location.source();
+                let edited = edited.get_or_insert_with(|| edited_source(source));
+                *location = Location::new(edited, location.span());
+            }
+        });
+    }
+}
+
+/// The text of a file as it would be written.
+fn edited_source(source: &SourceText) -> Arc<SourceText> {
+    SourceText::new(edited_name(source.name()), source.text())
 }
 
 /// The nearest folder above this one that is a project: it has a manifest, a lockfile, or a root of another ecosystem.

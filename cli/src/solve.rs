@@ -203,14 +203,19 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
             let from = context.settings.from(mode);
             let message =
                 format!("`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}");
-            let hint = if from.is_empty() {
-                format!("run it without `--{mode}`")
-            } else {
-                let variable = format!("PKGRES_{}=false", mode.to_uppercase());
-                format!("run it with {variable} in front of `pkgres`")
-            };
-            return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
+            let finding = Diagnostic::error(Code::Usage, message);
+            return Err(finding.hint(without_lock_mode(mode, context)).into());
         }
     }
     Ok(())
+}
+
+/// A hint about how to run a command without a mode that is set, `locked` or `frozen`.
+pub(crate) fn without_lock_mode(mode: &str, context: &Context) -> String {
+    if context.settings.from(mode).is_empty() {
+        format!("run it without `--{mode}`")
+    } else {
+        let variable = format!("PKGRES_{}=false", mode.to_uppercase());
+        format!("run it with {variable} in front of `pkgres`")
+    }
 }

@@ -57,13 +57,21 @@ impl<'packages> ObjectClasses<'packages> {
             let Some((_, value)) = found else {
                 let class = object.map(|object| self.properties_of(model.object(object)));
                 let declared = class.as_deref().map(|class| &class.properties);
-                let property = declared.and_then(|declared| declared.get(part));
-                if let Some(property) = property.filter(|property| property.has_default) {
-                    return default_value(property, number, &path[number + 1..]);
+                match declared.and_then(|declared| declared.get(part)) {
+                    Some(property) if property.has_default => {
+                        return default_value(property, number, &path[number + 1..]);
+                    }
+                    Some(_) => return TemplateValue::Unset(number + 1),
+                    None => {}
                 }
+                // Other keys of the model may be misspelt themselves.
+                let known = match declared.filter(|declared| !declared.is_empty()) {
+                    Some(declared) => declared.keys().map(ToString::to_string).collect(),
+                    None => entries.iter().map(|(name, _)| name.clone()).collect(),
+                };
                 return TemplateValue::Unknown {
                     part: number + 1,
-                    known: entries.iter().map(|(name, _)| name.clone()).collect(),
+                    known,
                 };
             };
             if number + 1 == path.len() {

@@ -244,7 +244,11 @@ fn validators_have_a_kind_and_its_keys() {
     for (text, expected) in [
         ("", "1:1: the validation file is empty"),
         ("arguments: {}", "1:1: `validators` is missing"),
-        ("[]", "1:1: a validation must be a mapping, not a list"),
+        // The generic hint, to write `script: page`, would lead to the next error.
+        (
+            "- script: page",
+            "1:1: a validation must be a mapping, not a list; hint: write the list below `validators:`",
+        ),
         (
             "validators: 1",
             "1:13: `validators` must be a list of validators, not a scalar",

@@ -104,6 +104,31 @@ impl RegistryTable {
     }
 }
 
+/// An item of a list of registries.
+struct RegistryLocation(String);
+
+impl<'de> serde::Deserialize<'de> for RegistryLocation {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = RegistryLocation;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(
+                    "a location such as `https://ADDRESS`; the table of a registry begins with `[registries.NAME]`",
+                )
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RegistryLocation, E> {
+                Ok(RegistryLocation(text.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
 impl<'de> serde::Deserialize<'de> for Registries {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct EitherForm;
@@ -117,7 +142,7 @@ impl<'de> serde::Deserialize<'de> for Registries {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Registries, A::Error> {
                 let mut locations = Vec::new();
-                while let Some(location) = access.next_element()? {
+                while let Some(RegistryLocation(location)) = access.next_element()? {
                     locations.push(location);
                 }
                 Ok(Registries::Locations(locations))

@@ -74,7 +74,7 @@ const CASES: &[Case] = &[
         "precise-passes-exclude-newer",
         "run.sh",
         &[
-            "org.ex.A 1.2.0 was published too late for `--exclude-newer`; it is used because it was requested",
+            "org.ex.A 1.2.0 was published too late for `exclude-newer`; it is used because it was requested",
         ],
         &[],
     ),

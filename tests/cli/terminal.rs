@@ -66,6 +66,17 @@ fn script(folder: &Path, command: &str, variables: &[(&str, &str)]) -> Command {
     script
 }
 
+/// A picture would make the terminal unusable.
+#[test]
+fn a_picture_is_not_written_to_a_terminal() {
+    let Some((shown, exit)) = session("pkgres graph clash --format png", &[]) else {
+        return;
+    };
+    assert_eq!(exit, Some(2), "{shown}");
+    let hint = "redirect it: add `> graph.png` to the command";
+    assert!(shown.contains(hint), "{shown:?}");
+}
+
 #[test]
 fn a_terminal_has_colors_unless_they_are_disabled() {
     let conflict = "pkgres tree clash";

@@ -135,7 +135,7 @@ fn a_root_that_is_newer_than_the_cutoff_date() {
         let hints = conflict.hints.iter().map(|hint| hint.text.as_str());
         assert_eq!(
             hints.collect::<Vec<_>>(),
-            ["X 1.0.0 matches but was published too late for `--exclude-newer`"]
+            ["X 1.0.0 matches but was published too late for `exclude-newer`"]
         );
     }
 }

@@ -72,7 +72,7 @@ fn hints_that_name_options_have_their_own_kind() {
             let cutoff = "2026-06-01T00:00:00Z".parse().expect("a time");
             request.options.exclude_newer = Some(cutoff);
         })[0],
-        "option: Db 2.0.0 matches but was published too late for `--exclude-newer`"
+        "option: Db 2.0.0 matches but was published too late for `exclude-newer`"
     );
     let move_db = |request: &mut Request| {
         request.provided = vec![release("Db", "2")];
@@ -244,11 +244,11 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     );
     assert_eq!(
         hint(late.clone(), usual, early),
-        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+        "Db 2.0.0 matches but was published too late for `exclude-newer`"
     );
     assert_eq!(
         hint(both.clone(), usual, early),
-        "Db 2.0.0 matches but was yanked, and was published too late for `--exclude-newer`"
+        "Db 2.0.0 matches but was yanked, and was published too late for `exclude-newer`"
     );
     // Of several versions, the hint names one with the fewest obstacles.
     let newer = IndexRecord {
@@ -257,7 +257,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     };
     assert_eq!(
         hint_for_all(vec![late, newer], usual, early),
-        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+        "Db 2.0.0 matches but was published too late for `exclude-newer`"
     );
     assert_eq!(
         hint(both, usual, None),
@@ -277,7 +277,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     late.published = Some("2026-07-01T00:00:00Z".to_owned());
     assert_eq!(
         hint_for_all(vec![late, newer_but_yanked()], usual, early),
-        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+        "Db 2.0.0 matches but was published too late for `exclude-newer`"
     );
     let mut early_one = release("Db", "2.1.0-rc.1");
     assert_eq!(
@@ -287,7 +287,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     early_one.published = Some("2026-07-01T00:00:00Z".to_owned());
     assert_eq!(
         hint(early_one, PrereleasePolicy::Never, early),
-        "Db 2.1.0-rc.1 matches but was published too late for `--exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
+        "Db 2.1.0-rc.1 matches but was published too late for `exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
     );
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pkgres_engine::TargetLocation;
 use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::Location;
 
 use super::Format;
 use super::machines::SshArgs;
@@ -99,6 +100,8 @@ pub(crate) struct ValidationValue {
     pub(crate) package: Option<PackageName>,
     pub(crate) argument: String,
     pub(crate) value: String,
+    /// Its place in an inventory; `None` if it is an argument of the command line.
+    pub(crate) location: Option<Location>,
 }
 
 /// Reads a path of a machine, where no folder is the current one.
@@ -125,6 +128,7 @@ pub(crate) fn validation_value(text: &str) -> Result<ValidationValue, String> {
         package,
         argument: argument.to_owned(),
         value: value.to_owned(),
+        location: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::{ClassNode, class_graph};
 
 use crate::args::{Format, GraphArgs};
@@ -66,9 +67,10 @@ pub(super) fn draw(graph: &Graph, exit: Exit, output: &mut Output) -> Result<Exi
         }
         Format::Png => {
             if output.is_on_terminal() {
-                return Err(Failure::usage(
-                    "a PNG is not text for a terminal: redirect it, as in `pkgres graph --format png > graph.png`",
-                ));
+                let finding = Diagnostic::error(Code::Usage, "a PNG is not text for a terminal");
+                return Err(finding
+                    .hint("redirect it: add `> graph.png` to the command")
+                    .into());
             }
             let png = graph.to_png().map_err(|finding| Failure::from(*finding))?;
             output.bytes(&png);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_registry_client::{Downgrade, Outdated, OutdatedReport, RegistrySet, outdated};
 use pkgres_resolver::{Locked, Preference, Request, Resolution};
 use serde_json::{Value, json};
@@ -44,7 +45,7 @@ fn show_outdated(
         output.json(&found.to_json());
     } else {
         if is_titled && !found.packages.is_empty() {
-            output.title(&project.name().to_string());
+            output.title(&Escaped::path(manifest).to_string());
         }
         found.report(context, output);
     }

@@ -13,10 +13,11 @@ use crate::args::PackArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::invocation::quoted;
 use crate::output::Output;
 use crate::project::require_manifest;
 use crate::read_manifest::package_of;
-use crate::root_file::format_of_release;
+use crate::root_file::{format_of_release, recognize};
 use crate::show::counted;
 
 pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -33,7 +34,18 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
     output.findings(&warnings);
     report_excluded(&excluded, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
+    let path = match &args.output {
+        // An archive in a folder has to be named.
+        Some(path) if path.is_dir() => {
+            let message = format!("{} is a folder", Escaped::path(path));
+            let named = format!("--output {}", quoted(&path.join(name)));
+            return Err(Diagnostic::error(Code::Usage, message)
+                .hint(format!("name the archive: `{named}`"))
+                .into());
+        }
+        Some(path) => path.clone(),
+        None => PathBuf::from(name),
+    };
     reject_inside(&path, &folder, package.name())?;
     write_file(&RealFileSystem, &path, &bytes)?;
     let digest = ArtifactDigest::of_archive(&bytes);
@@ -70,16 +82,17 @@ pub(super) fn require_class_package(
     command: &str,
     hint: impl Fn(&Distribution) -> Option<&'static str>,
 ) -> Result<()> {
-    let Some(format) = format_of_release(path) else {
-        return Ok(());
+    // A root can require packages without being one.
+    let root = || recognize(path, None).ok().flatten();
+    let (format, is_release) = match (format_of_release(path), root()) {
+        (Some(format), _) => (format, true),
+        (None, Some((_, format))) => (format, false),
+        (None, None) => return Ok(()),
     };
     let distribution = format.distribution();
-    let shown = path.to_string_lossy();
-    let message = format!(
-        "{} is {}, and `pkgres {command}` is for class packages",
-        Escaped::new(&shown),
-        distribution.release
-    );
+    let (shown, noun) = (Escaped::path(path), distribution.release);
+    let is = if is_release { "is" } else { "is not" };
+    let message = format!("{shown} {is} {noun}, and `pkgres {command}` is for class packages");
     let finding = Diagnostic::error(Code::Usage, message);
     Err(match hint(&distribution) {
         Some(hint) => finding.hint(hint).into(),

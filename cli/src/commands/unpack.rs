@@ -1,6 +1,7 @@
 //! `pkgres unpack`
 
 use pkgres_files::{Access, Follow, NewTreeFile, RealFileSystem, read_file, write_tree};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Archive, Package, ReadOptions};
 use serde_json::json;
 
@@ -11,6 +12,12 @@ use crate::output::Output;
 use crate::show::counted;
 
 pub(super) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
+    if args.folder.file_name().is_none() {
+        let message = format!("{} exists", Escaped::path(&args.folder));
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint("name a folder to create, such as `unpacked`")
+            .into());
+    }
     let options = ReadOptions::default();
     let shown = args.archive.to_string_lossy();
     let bytes = read_file(&args.archive, options.limits.archive_bytes, Follow::Links)?;

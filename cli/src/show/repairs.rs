@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::sentence_list;
 use pkgres_resolver::{Blocked, Change, PrereleasePolicy, Repair, Repairs, Restriction};
 use serde_json::{Value, json};
 
@@ -143,6 +144,9 @@ pub(crate) fn repair_changes(repair: &Repair) -> Vec<String> {
         .collect()
 }
 
+/// The most requirements that an override ignores and that are named.
+const MAX_IGNORED: usize = 4;
+
 /// The requirements on a package that an override ignores, of those in the resolution of a repair.
 fn ignored_requirements(repair: &Repair, package: &PackageName) -> Option<String> {
     let mut ignored: Vec<String> = Vec::new();
@@ -156,12 +160,12 @@ fn ignored_requirements(repair: &Repair, package: &PackageName) -> Option<String
             (!stated.matches(&bound.version)).then(|| format!("{name} {version} requires {stated}"))
         }));
     }
-    let first = ignored.first()?;
-    Some(match ignored.len() - 1 {
-        0 => first.clone(),
-        1 => format!("{first}, and one more does not fit"),
-        others => format!("{first}, and {others} more do not fit"),
-    })
+    // A line that hides a single one is no shorter than its name.
+    if ignored.len() > MAX_IGNORED + 1 {
+        let others = ignored.split_off(MAX_IGNORED).len();
+        ignored.push(format!("{others} more do not fit"));
+    }
+    (!ignored.is_empty()).then(|| sentence_list(&ignored, "and"))
 }
 
 fn change_line(change: &Change) -> String {

@@ -144,7 +144,7 @@ pub(crate) fn newer_elsewhere(
 /// Why the policy excludes a release.
 pub(crate) fn excluded_because(exclusion: Exclusion) -> &'static str {
     match exclusion {
-        Exclusion::TooNew => "was published too late for `--exclude-newer`",
+        Exclusion::TooNew => "was published too late for `exclude-newer`",
         _ => "was yanked",
     }
 }

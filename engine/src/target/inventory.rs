@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use pkgres_manifest::Limits;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location, Parsed, Span};
 use pkgres_manifest::document::{Mapping, Node, NodeReader, read_yaml};
 
 use super::location::TargetLocation;
@@ -41,7 +41,7 @@ pub struct InventoryTarget {
     /// Facts in addition to those read from the machine. They replace facts with the same key.
     pub facts: Vec<(String, String)>,
     /// The path of an object model of its own.
-    pub model: Option<String>,
+    pub model: Option<Located<String>>,
     /// Values for arguments of validations.
     pub arguments: Vec<InventoryArgument>,
 }
@@ -98,7 +98,8 @@ impl InventoryReader<'_> {
     fn inventory(&mut self, document: &Node) -> Option<Inventory> {
         let expected = "a mapping with the key `targets`";
         let Some(mapping) = document.as_mapping() else {
-            self.0.wrong_kind("an inventory", expected, document);
+            let finding = self.0.wrong_kind("an inventory", expected, document);
+            finding.hints = vec![HOW_TO_LIST.to_owned()];
             return None;
         };
         let mut inventory = Inventory::default();
@@ -166,7 +167,10 @@ impl InventoryReader<'_> {
             match entry.key.text.as_str() {
                 "name" => name = Some((self.text(value, "`name`")?, value.span)),
                 "target" => target = Some((self.text(value, "`target`")?, value.span)),
-                "model" => model = Some(self.text(value, "`model`")?),
+                "model" => {
+                    let path = self.text(value, "`model`")?;
+                    model = Some(self.0.located(path, value.span));
+                }
                 "facts" => facts = self.facts(value)?,
                 "arguments" => arguments = self.arguments(value)?,
                 _ => {
@@ -264,7 +268,8 @@ mod tests {
         let [target] = &inventory.targets[..] else {
             panic!("{inventory:?}");
         };
-        assert_eq!(target.model.as_deref(), Some("m.yaml"));
+        let model = target.model.as_ref();
+        assert_eq!(model.map(|model| model.value.as_str()), Some("m.yaml"));
         let arguments: Vec<_> = target
             .arguments
             .iter()
@@ -276,6 +281,10 @@ mod tests {
 
     #[test]
     fn mistakes_are_errors() {
+        // The hint about a list that should be a mapping would lead to the next error.
+        let read = Inventory::read("hosts.yaml", b"- rootfs:h1\n", &Limits::default());
+        let findings = read.into_result().expect_err("it is a list");
+        assert_eq!(findings[0].hints, [HOW_TO_LIST]);
         for (text, expected) in [
             ("", "the inventory is empty"),
             (

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{did_you_mean, most_similar};
 use thiserror::Error;
 
 use super::Target;
@@ -41,16 +42,23 @@ pub enum TargetLocation {
 
 /// The error for a text that does not say where a machine is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected{}", Escaped::shortened(.0), as_folder(.0))]
+#[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected; {}", Escaped::shortened(.0), meant(.0))]
 pub struct TargetLocationError(String);
 
-/// A hint that a folder is written `rootfs:FOLDER`; empty if the text cannot be one.
-fn as_folder(text: &str) -> String {
+/// The target that was probably meant: another spelling, or a folder.
+fn meant(text: &str) -> String {
+    let kind = text.split_once(':').map_or(text, |(kind, _)| kind);
+    match most_similar(kind, ["local", "rootfs", "ssh"]) {
+        Some("local") => return did_you_mean("local:"),
+        Some("ssh") => return "a machine is named as in `ssh://root@web1`".to_owned(),
+        Some(_) => return "a folder is named as in `rootfs:image`".to_owned(),
+        None => {}
+    }
     if text.is_empty() || text.contains(':') {
-        return String::new();
+        return "`local:` is this machine".to_owned();
     }
     let folder = Escaped::shortened(text);
-    format!("; `rootfs:{folder}` is the machine whose root is this folder")
+    format!("`local:` is this machine, `rootfs:{folder}` a folder with the root of another one")
 }
 
 impl TargetLocation {

@@ -76,7 +76,7 @@ fn defaults_that_are_no_scalars_fill_in_nothing() {
         ("tls", "`${this.tls}` is a mapping, not a scalar"),
         ("tls.names", "`${this.tls.names}` is a list, not a scalar"),
         ("tls.kye", "did you mean `key`?"),
-        ("title", "the object has no property `title`"),
+        ("title", "the object has no value for its property `title`"),
         ("port.x", "`x`"),
     ] {
         let errors = filled(&format!("${{this.{path}}}"), "").expect_err(path);

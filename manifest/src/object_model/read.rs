@@ -18,6 +18,9 @@ use crate::version::Version;
 /// The key of an object's header.
 const HEADER: &str = "?";
 
+/// The hint about a document that is not a model.
+const EXPECTED: &str = "write an object with a header `?`, or a list of objects";
+
 pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectModel> {
     let source = match decode(name, bytes, "bytes in an object model", limits.model_bytes) {
         Ok(source) => source,
@@ -35,6 +38,9 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         diagnostics,
     };
     let (is_environment, fixations) = reader.model(&root);
+    if !is_environment {
+        reader.require_objects(&root);
+    }
     let ModelReader {
         mut objects,
         ids,
@@ -145,8 +151,7 @@ fn document(
         (None, _) => {
             let place = Location::new(source, Span::default());
             let finding = Diagnostic::error(Code::Model, "the object model is empty").at(place);
-            diagnostics
-                .push(finding.hint("write an object with a header `?`, or a list of objects"));
+            diagnostics.push(finding.hint(EXPECTED));
             None
         }
         (Some(_), Some(second)) => {
@@ -252,6 +257,20 @@ impl<'source> ModelReader<'source> {
                 self.value(root, None);
                 (false, BTreeMap::new())
             }
+        }
+    }
+
+    /// Rejects a mapping without any object, such as a manifest: a model without objects has no effect.
+    fn require_objects(&mut self, root: &Node) {
+        let Some(mapping) = root.as_mapping() else {
+            return;
+        };
+        if mapping.get(HEADER).is_none() && self.objects.is_empty() && self.ids.is_empty() {
+            let message = "this is not an object model: nothing in it has a header `?`";
+            let first = mapping.entries.first();
+            let place = self.location(first.map_or(root.span, |entry| entry.key_span));
+            let finding = Diagnostic::error(Code::Model, message).at(place);
+            self.diagnostics.push(finding.hint(EXPECTED));
         }
     }
 

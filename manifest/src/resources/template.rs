@@ -30,6 +30,8 @@ pub enum TemplateValue<'values> {
     NotText(&'static str),
     /// A value that this release does not have; the text is why.
     Missing(&'static str),
+    /// A property that exists and has no value; the number is that of its part of the path.
+    Unset(usize),
     /// Nothing.
     Unknown {
         /// The number of the first part of the path that does not exist.
@@ -326,6 +328,11 @@ impl<Values: TemplateValues> Filling<'_, Values> {
                             is_filled = false;
                             continue;
                         }
+                        TemplateValue::Unset(part) => {
+                            self.findings.push(unset(&path, part).at(place()));
+                            is_filled = false;
+                            continue;
+                        }
                         TemplateValue::Unknown { part, known } => {
                             let finding = unknown(&path, part, &known).at(place());
                             self.findings.push(finding);
@@ -347,6 +354,19 @@ impl<Values: TemplateValues> Filling<'_, Values> {
         }
         is_filled.then_some(text)
     }
+}
+
+/// The error about a property that has no value.
+fn unset(path: &[&str], part: usize) -> Diagnostic {
+    let part = part.clamp(1, path.len() - 1);
+    let (owner, name) = (path[..part].join("."), Escaped::shortened(path[part]));
+    let owner = match owner.as_str() {
+        "this" => "the object".to_owned(),
+        owner => format!("`{owner}`"),
+    };
+    let message = format!("{owner} has no value for its property `{name}`");
+    Diagnostic::error(Code::ResourceTemplate, message)
+        .hint(format!("set `{name}` in the object model"))
 }
 
 /// The error about a part of a path that does not exist.

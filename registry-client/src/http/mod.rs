@@ -74,6 +74,7 @@ pub use store::CachedRegistry;
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{
     Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
+    defined_classes,
 };
 use crate::registry_title::titled_at;
 use crate::threads::{Background, lock};
@@ -365,6 +366,19 @@ impl Registry for HttpRegistry {
         session.classes.insert(class.clone(), entry);
         self.is_dirty.store(true, Ordering::Relaxed);
         Ok(packages)
+    }
+
+    /// The classes of the packages that were looked up in this run.
+    fn defined_classes(&self) -> Vec<ClassName> {
+        let session = &mut *lock(&self.session);
+        let entries = session.entries.iter();
+        let documents = entries.filter(|(_, entry)| entry.is_fresh);
+        let documents =
+            documents.filter_map(|(name, entry)| Some((name, entry.document.as_ref()?)));
+        // Errors in documents are reported to the caller that needs their records.
+        let records = documents
+            .filter_map(|(name, document)| document.records(name, &mut session.reader).ok());
+        defined_classes(records.flatten())
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -85,6 +85,23 @@ fn names_that_the_protocol_does_not_have_are_not_requested() {
 }
 
 #[test]
+fn classes_of_a_similar_name_are_found_in_packages_that_were_looked_up() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    let line = r#"{"name":"org.acme.Web","version":"1.0.0","classes":{"org.acme.Site":{}}}"#;
+    world
+        .packages
+        .insert(name("org.acme.Web"), vec![record(line)]);
+    let fake = Fake::of(&world);
+    let registry = connect(&fake, options(folder.path()));
+    assert_eq!(registry.defined_classes(), [] as [ClassName; 0]);
+    let found = registry.records(&[name("org.acme.Web"), name("org.acme.None")]);
+    assert_eq!(found.expect("it can be read").len(), 2);
+    let site = ClassName::parse("org.acme.Site").expect("a name");
+    assert_eq!(registry.defined_classes(), [site]);
+}
+
+#[test]
 fn a_mirror_sends_each_document_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();

@@ -219,7 +219,7 @@ impl ExcludedRelease {
                 "{release} {matches} but was yanked; it is chosen only if it is locked, or named with `update --precise`"
             )),
             (false, true, false) => Hint::option(format!(
-                "{release} {matches} but was published too late for `--exclude-newer`"
+                "{release} {matches} but was published too late for `exclude-newer`"
             )),
             (false, false, true) if has_several => Hint::option(format!(
                 "`--prerelease allow` lets {release} in, which {matches}"
@@ -228,7 +228,7 @@ impl ExcludedRelease {
             (is_yanked, is_too_new, is_forbidden_prerelease) => {
                 let all = [
                     (is_yanked, "was yanked"),
-                    (is_too_new, "was published too late for `--exclude-newer`"),
+                    (is_too_new, "was published too late for `exclude-newer`"),
                     (
                         is_forbidden_prerelease,
                         "is a prerelease, which `--prerelease never` refuses",

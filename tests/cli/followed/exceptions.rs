@@ -25,6 +25,10 @@ pub(super) const ANOTHER_FAILURE: Exceptions = &[
     ),
     ("pkgres -C apps/one diff", "the sandbox is in no repository"),
     (
+        "pkgres install worked requirements.yml",
+        "another hint says to move a folder away first",
+    ),
+    (
         "pkgres -C members publish apps/web",
         "no registry is configured",
     ),

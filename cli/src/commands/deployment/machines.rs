@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pkgres_engine::{Inventory, TargetLocation};
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, sentence_list};
 use pkgres_manifest::{Limits, did_you_mean, most_similar};
 use serde_json::{Value, json};
 
@@ -21,6 +21,9 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream};
 use crate::prefixed_output::{PartMark, PartWriter, part_lines};
 use crate::show::table;
+
+/// The most machines that a hint names.
+const MAX_NAMED_MACHINES: usize = 10;
 
 /// A machine of a run.
 pub(super) struct Machine {
@@ -322,13 +325,26 @@ fn limit_to(names: &[String], machines: &mut Vec<Machine>) -> Result<()> {
         let finding = Diagnostic::error(Code::Usage, message);
         return Err(match most_similar(unknown, known()) {
             Some(similar) => finding.hint(did_you_mean(similar)).into(),
-            None => finding.into(),
+            None => finding.hint(named_machines(machines)).into(),
         });
     }
     if !names.is_empty() {
         machines.retain(|machine| names.contains(&machine.name));
     }
     Ok(())
+}
+
+/// A hint with the names of machines, as far as they are few enough.
+fn named_machines(machines: &[Machine]) -> String {
+    let mut names: Vec<String> = machines
+        .iter()
+        .take(MAX_NAMED_MACHINES)
+        .map(|machine| format!("`{}`", Escaped::shortened(&machine.name)))
+        .collect();
+    if let Some(more @ 1..) = machines.len().checked_sub(MAX_NAMED_MACHINES) {
+        names.push(format!("{more} more"));
+    }
+    format!("it has {}", sentence_list(names, "and"))
 }
 
 /// The first item that has the name or the location of one before it, after that one.
@@ -363,27 +379,43 @@ fn read_inventory(path: &Path, args: &DeploymentArgs, limits: &Limits) -> Result
     let machines = inventory.targets.into_iter().map(|target| {
         let mut arguments = args.arguments.clone();
         for given in target.arguments {
-            let value =
-                validation_value(&format!("{}={}", given.name, given.value)).map_err(|error| {
-                    Failure::from(Diagnostic::error(Code::Field, error).at(given.location))
-                })?;
+            let text = format!("{}={}", given.name, given.value);
+            let mut value = validation_value(&text).map_err(|error| {
+                let finding = Diagnostic::error(Code::Field, error);
+                Failure::from(finding.at(given.location.clone()))
+            })?;
+            value.location = Some(given.location);
             // The value of the machine replaces that for all.
             arguments
                 .retain(|other| other.package != value.package || other.argument != value.argument);
             arguments.push(value);
         }
+        let model = match target.model {
+            Some(model) => Some(model_beside(folder, &model)?),
+            None => args.model.clone(),
+        };
         Ok(Machine {
             name: target.name,
             location: target.target,
             facts: target.facts,
-            model: match target.model {
-                Some(model) => Some(folder.join(model)),
-                None => args.model.clone(),
-            },
+            model,
             arguments,
         })
     });
     machines.collect()
+}
+
+/// The model of a machine. A missing one is an error at its place in the inventory.
+fn model_beside(folder: &Path, model: &Located<String>) -> Result<PathBuf> {
+    let path = folder.join(&model.value);
+    match std::fs::metadata(&path) {
+        Ok(_) => Ok(path),
+        Err(error) => {
+            let message = format!("cannot read {}: {error}", Escaped::path(&path));
+            let finding = Diagnostic::error(Code::File, message);
+            Err(finding.at(model.location.clone()).into())
+        }
+    }
 }
 
 /// What a program prints. Of what is too long, one byte more than the limit.

@@ -254,6 +254,10 @@ fn in_order(packages: &BoundPackages) -> Vec<&Release> {
 
 /// The error for a value that no validation has an argument for.
 fn unknown(given: &ValidationValue, packages: &BoundPackages) -> Diagnostic {
+    let located = |error: Diagnostic| match &given.location {
+        Some(location) => error.at(location.clone()),
+        None => error,
+    };
     let argument = Escaped::shortened(&given.argument);
     let validations = packages.releases.iter().filter_map(|(release, bound)| {
         let validation = bound.package.as_deref()?.validation.as_ref()?;
@@ -262,7 +266,7 @@ fn unknown(given: &ValidationValue, packages: &BoundPackages) -> Diagnostic {
     let validations: Vec<_> = validations.collect();
     if let Some(package) = &given.package {
         let message = format!("no locked package `{package}` has a validation");
-        let error = Diagnostic::error(Code::UndeclaredArgument, message);
+        let error = located(Diagnostic::error(Code::UndeclaredArgument, message));
         let names = validations.iter().map(|(name, _)| name.as_str());
         return match most_similar(package.as_str(), names) {
             Some(similar) => error.hint(format!("did you mean `{similar}:{argument}`?")),
@@ -270,7 +274,7 @@ fn unknown(given: &ValidationValue, packages: &BoundPackages) -> Diagnostic {
         };
     }
     let message = format!("no validation has an argument `{argument}`");
-    let error = Diagnostic::error(Code::UndeclaredArgument, message);
+    let error = located(Diagnostic::error(Code::UndeclaredArgument, message));
     let names = validations
         .iter()
         .flat_map(|(_, validation)| &validation.arguments)

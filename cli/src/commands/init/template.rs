@@ -1,6 +1,7 @@
 //! The files of a new package.
 
 use pkgres_manifest::{MANIFEST_FILE, PackageName, yaml_word};
+use serde_json::json;
 
 use crate::args::Template;
 use pkgres_settings::SETTINGS_FILE;
@@ -86,6 +87,11 @@ impl NewPackage<'_> {
         text
     }
 
+    /// The core library, unless this is the package.
+    fn required_core(&self) -> Option<&PackageName> {
+        self.core.filter(|core| *core != self.name)
+    }
+
     fn manifest(&self) -> String {
         let kind = match self.template {
             Template::Application => "Application",
@@ -104,7 +110,7 @@ Version: 0.1.0
             yaml_word(last)
         );
         let plugin = (self.template == Template::Plugin).then(|| self.plugin());
-        let core = self.core.map(PackageName::as_str);
+        let core = self.required_core().map(PackageName::as_str);
         let required: Vec<&str> = core.into_iter().chain(plugin.as_deref()).collect();
         if !required.is_empty() {
             text.push_str("Require:\n");
@@ -121,7 +127,7 @@ Version: 0.1.0
     fn class(&self) -> String {
         let (namespace, last) = self.parts();
         let standard = self
-            .core
+            .required_core()
             .filter(|core| **core == PackageName::default_core_library());
         let is_application = self.template == Template::Application;
         let standard = standard.filter(|_| is_application);
@@ -192,9 +198,8 @@ Methods:
     /// The record of the plug-in. Plug-ins have no version of their own.
     fn provided(&self) -> String {
         let (plugin, class) = (self.plugin(), self.class_name("Client"));
-        format!(
-            "{{\"name\":\"{plugin}\",\"version\":\"0.0.0\",\"classes\":{{\"{class}\":{{}}}}}}\n"
-        )
+        let record = json!({"name": plugin, "version": "0.0.0", "classes": {class: {}}});
+        format!("{record}\n")
     }
 }
 

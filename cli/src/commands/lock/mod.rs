@@ -27,22 +27,25 @@ use crate::read_manifest::{folder_of, locked_folders};
 use crate::root::ForeignRoot;
 use crate::root_file::roots_of_project;
 use crate::show;
+use crate::solve::without_lock_mode;
 use crate::solve_task::SolveTask;
 
 pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.frozen {
         let from = context.settings.from("frozen");
-        return Err(Failure::usage(if args.check {
+        let message = if args.check {
             format!("`--check` needs the registries, which `--frozen`{from} does not read")
         } else {
             format!("`--frozen` is set{from}: the lockfile must not change")
-        }));
+        };
+        let finding = Diagnostic::error(Code::Usage, message);
+        return Err(finding.hint(without_lock_mode("frozen", context)).into());
     }
     if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
         let from = context.settings.from("locked");
-        return Err(Failure::usage(format!(
-            "`--locked` is set{from}: the lockfile must not change"
-        )));
+        let message = format!("`--locked` is set{from}: the lockfile must not change");
+        let finding = Diagnostic::error(Code::Usage, message);
+        return Err(finding.hint(without_lock_mode("locked", context)).into());
     }
     let below = projects_below(args, context)?;
     match args.manifest.as_slice() {

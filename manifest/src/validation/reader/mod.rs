@@ -57,7 +57,9 @@ impl ValidationReader<'_> {
         let document = self.nodes.only_document(documents, "validation file")?;
         let Some(mapping) = document.as_mapping() else {
             if self.nodes.is_whole() {
-                self.nodes.wrong_kind("a validation", "a mapping", document);
+                let finding = self.nodes.wrong_kind("a validation", "a mapping", document);
+                // Its items are validators.
+                finding.hints = vec!["write the list below `validators:`".to_owned()];
             }
             return None;
         };

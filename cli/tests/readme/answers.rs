@@ -41,7 +41,11 @@ fn words(schema: &Value) -> String {
             "anything" => "list".to_owned(),
             items => format!("list of {items}"),
         },
-        "object" if schema.get("properties").is_none() => {
+        "object"
+            if schema
+                .get("additionalProperties")
+                .is_some_and(Value::is_object) =>
+        {
             format!(
                 "object with {} by name",
                 words(&schema["additionalProperties"])
@@ -167,6 +171,44 @@ fn the_page_about_answers_is_made_of_the_schemas() {
     } else {
         assert!(after == expected, "{PAGE} is not as the schemas say");
     }
+}
+
+/// The places in a schema that allow anything.
+fn untyped(schema: &Value, path: &str, found: &mut Vec<String>) {
+    let Some(parts) = schema.as_object() else {
+        return;
+    };
+    if ["type", "anyOf", "enum", "const", "$ref"]
+        .iter()
+        .all(|key| !parts.contains_key(*key))
+    {
+        found.push(path.to_owned());
+    }
+    let lists = parts.get("anyOf").and_then(Value::as_array);
+    for (at, option) in lists.into_iter().flatten().enumerate() {
+        untyped(option, &format!("{path}/{at}"), found);
+    }
+    for key in ["items", "additionalProperties"] {
+        untyped(&schema[key], &format!("{path}/{key}"), found);
+    }
+    let fields = parts.get("properties").and_then(Value::as_object);
+    for (name, field) in fields.into_iter().flatten() {
+        untyped(field, &format!("{path}/{name}"), found);
+    }
+}
+
+/// Only methods return anything.
+#[test]
+fn every_field_has_a_type() {
+    let mut found = Vec::new();
+    for command in answers::commands() {
+        untyped(&answers::schema(&command), &command, &mut found);
+    }
+    let common = answers::schema("common");
+    for (name, part) in common["$defs"].as_object().expect("it has parts") {
+        untyped(part, name, &mut found);
+    }
+    assert_eq!(found, ["call/value"]);
 }
 
 #[test]

@@ -57,11 +57,11 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
         let member = without_slash.unwrap_or(member);
         match member.strip_suffix('*') {
             // A folder can have such a name, but other tools would read a pattern.
-            None if member.contains(['*', '?', '[']) && !settings.folder.join(member).is_dir() => {
+            None if is_pattern(member) && !settings.folder.join(member).is_dir() => {
                 return Err(unsupported(member));
             }
             None => folders.push(from_here(Path::new(member))),
-            Some(stem) if stem.contains(['*', '?', '[']) => return Err(unsupported(member)),
+            Some(stem) if is_pattern(stem) => return Err(unsupported(member)),
             Some(stem) => {
                 let cut = stem.rfind('/').map_or(0, |at| at + 1);
                 let (parent, prefix) = stem.split_at(cut);
@@ -91,6 +91,11 @@ pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     Ok(Some(WorkspaceTable { folders, one_solve }))
 }
 
+/// Whether other tools read a text as a pattern of folders.
+fn is_pattern(text: &str) -> bool {
+    text.starts_with('!') || text.contains(['*', '?', '[', '{'])
+}
+
 /// The names of the package folders directly in a folder that start with `prefix`, sorted.
 fn package_folders(folder: &Path, prefix: &str) -> Vec<OsString> {
     let entries = std::fs::read_dir(folder);
@@ -104,4 +109,60 @@ fn package_folders(folder: &Path, prefix: &str) -> Vec<OsString> {
         .collect();
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_settings::Files;
+
+    use super::*;
+
+    /// The folders that a member names in a folder with the packages `apps/a` and `apps/b`; an error as its message.
+    fn folders(member: &str) -> std::result::Result<Vec<String>, String> {
+        let temporary = tempfile::tempdir().expect("a temporary folder");
+        let folder = temporary.path();
+        for package in ["apps/a", "apps/b"] {
+            let package = folder.join(package);
+            #[expect(clippy::disallowed_methods, reason = "files of a test")]
+            std::fs::create_dir_all(&package).expect("a folder");
+            #[expect(clippy::disallowed_methods, reason = "files of a test")]
+            std::fs::write(package.join(MANIFEST_FILE), "").expect("a file");
+        }
+        let text = format!("[workspace]\nmembers = [\"{member}\"]\n");
+        let settings =
+            SettingsFile::parse(&folder.join("pkgres.toml"), text.as_bytes(), Files::Project)
+                .expect("settings");
+        let table = workspace(&settings).map_err(|failure| failure.findings[0].message.clone())?;
+        let folders = table.expect("there is a workspace").folders;
+        let names = folders.iter().map(|found| {
+            let found = found.strip_prefix(folder).unwrap_or(found);
+            found.to_string_lossy().into_owned()
+        });
+        Ok(names.collect())
+    }
+
+    #[test]
+    fn a_star_at_the_end_is_the_only_pattern() {
+        for member in ["apps/*", "./apps/*"] {
+            let found = folders(member).expect(member);
+            assert_eq!(found, ["apps/a", "apps/b"], "{member}");
+        }
+        assert_eq!(folders("apps/a*").expect("a pattern"), ["apps/a"]);
+        for member in [
+            "**",
+            "apps/**",
+            "*/a",
+            "apps/?",
+            "apps/[ab]",
+            "apps/{a,b}",
+            "!apps/b",
+            "apps/*a",
+        ] {
+            let message = folders(member).expect_err(member);
+            let expected = format!(
+                "workspace: `{member}` in `members` cannot be used: only `*` is supported, at the end of the last component"
+            );
+            assert_eq!(message, expected);
+        }
+    }
 }

@@ -186,10 +186,22 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
         assert_eq!(last["status"], "interrupted");
         assert_eq!(last["unfinished"], 1);
         assert_eq!(last["resources"][0]["state"], "interrupted");
+        let waits = r#"{"event":"ending","waits_for":["exec:long"]"#;
+        assert!(stdout.contains(waits), "{stdout}");
         let stderr = String::from_utf8_lossy(&ended.stderr);
         let summary = "The run on this machine was interrupted: 0 changes made, 1 unfinished change, 1 interrupted";
         assert!(stderr.contains(summary), "{stderr}");
     }
+    // People are asked to have patience.
+    let (_folder, child) = busy(&["apply", "web"], &[]);
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let ended = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    let waits = "Ending: waits for exec:long; Ctrl-C again asks it to end\n";
+    assert_eq!(stderr.matches(waits).count(), 1, "{stderr}");
+
     let (folder, child) = busy(&["validate", "v.yaml"], &["--reconcile"]);
     signal(&child, "-TERM");
     let ended = child.wait_with_output().expect("it ends");

@@ -115,6 +115,27 @@ fn a_machine_that_cannot_be_looked_at_has_a_document() {
 
 /// Whatever is on the machine, a plan that ends with an error says so in its document.
 #[test]
+fn the_documents_of_plans_and_runs_have_the_errors_of_resources() {
+    let folder = folder();
+    lock_resources(folder.path(), "Package:\n- directory: /there\n");
+    write(&folder.path().join("root/there"), "a file");
+    for command in ["plan", "apply"] {
+        let mut run = pkgres(folder.path());
+        run.arg(command).args(WEB).args(["--format", "json"]);
+        let output = run.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(7), "{command}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let document: Value = match command {
+            "plan" => serde_json::from_str(&stdout).expect("it is JSON"),
+            _ => lines(&output.stdout).pop().expect("there is a last line"),
+        };
+        let error = &document["diagnostics"][0];
+        assert_eq!(error["code"], "PK0107", "{command}: {document}");
+        assert_eq!(error["labels"][0]["file"], "web/r.yaml", "{document}");
+    }
+}
+
+#[test]
 fn a_plan_without_what_it_would_restore_has_failed() {
     let folder = folder();
     let at = |path: &str| folder.path().join(path);

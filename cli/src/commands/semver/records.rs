@@ -178,6 +178,9 @@ impl ComparedRecords {
             }
             if let Some(verdict) = &verdict {
                 output.findings(std::slice::from_ref(verdict));
+            } else if self.differences.is_empty() {
+                // That there are none is the result.
+                output.prose(&format!("{title}: no differences\n"));
             } else {
                 let count = counted(self.differences.len(), "difference");
                 output.note(&format!("{title}: {count}"));

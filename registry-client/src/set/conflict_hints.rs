@@ -70,7 +70,7 @@ impl RegistrySet {
             // The packages of the conflict exist, and are not meant.
             let others = &conflict.packages;
             let known = self.similar_package(&package, preferred.as_ref(), others);
-            if let Some(meant) = known.or_else(|| self.similar_found(&package)) {
+            if let Some(meant) = known.or_else(|| self.similar_found(&package, others)) {
                 advice.push(Hint::similar(package, meant));
             }
         }

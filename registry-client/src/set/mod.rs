@@ -440,7 +440,7 @@ impl RegistrySet {
     /// else one that a search finds.
     pub fn similar(&self, name: &PackageName) -> Option<PackageName> {
         self.similar_package(name, None, &[])
-            .or_else(|| self.similar_found(name))
+            .or_else(|| self.similar_found(name, &[]))
     }
 
     /// The known package with the most similar name, except for `others`, which are sorted: a suggestion

@@ -46,16 +46,26 @@ impl RegistrySet {
         Ok(found.into_values().take(limit).collect())
     }
 
-    /// The package with the most similar name that searches for the last two parts of a name find. Only the registries
-    /// that may have the name are searched. Registries that cannot be searched now are left out: this is for suggestions.
-    pub(super) fn similar_found(&self, name: &PackageName) -> Option<PackageName> {
+    /// The package with the most similar name that searches for the last two parts of a name find, except for `others`,
+    /// which are sorted. Only the registries that may have the name, and do not know all their packages, are searched; the
+    /// known ones were compared. Registries that cannot be searched now are left out: this is for suggestions.
+    pub(super) fn similar_found(
+        &self,
+        name: &PackageName,
+        others: &[PackageName],
+    ) -> Option<PackageName> {
         let mut names = Vec::new();
         let registries = self.registries();
-        for registry in registries.filter(|one| one.can_search() && self.may_have(*one, name)) {
+        let is_searched = |one: &&dyn Registry| {
+            one.can_search() && self.may_have(*one, name) && one.known_packages().is_empty()
+        };
+        for registry in registries.filter(is_searched) {
             for part in name.as_str().rsplit('.').take(2) {
                 let found = registry.search(&[part.to_owned()], MAX_COMPARED);
                 let found = found.into_iter().flatten().map(|found| found.name);
-                names.extend(found.filter(|found| self.may_have(registry, found)));
+                names.extend(found.filter(|found| {
+                    self.may_have(registry, found) && others.binary_search(found).is_err()
+                }));
             }
         }
         let similar = most_similar_name(name.as_str(), names.iter().map(PackageName::as_str));

@@ -25,6 +25,8 @@ mod readme {}
 
 mod atomic;
 mod error;
+#[cfg(target_os = "linux")]
+mod extended_attributes;
 mod file_system;
 mod lock;
 mod map;

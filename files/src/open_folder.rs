@@ -10,6 +10,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
+use crate::extended_attributes::ExtendedAttributes;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 use crate::lock::{FileLock, create_locked, if_idle};
 
@@ -62,6 +63,16 @@ impl OpenFolder<'_> {
         let flags = kind | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(self.folder, name_of(path), flags, Mode::empty())
     }
+
+    /// Creates a file that only its owner can open, and locks it.
+    fn create(&self, path: &Path) -> io::Result<FileLock> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        create_locked(|| {
+            let mode = Mode::RUSR | Mode::WUSR;
+            let file = rustix::fs::openat(self.folder, name_of(path), flags, mode)?;
+            Ok(Some(file.into()))
+        })
+    }
 }
 
 fn name_of(path: &Path) -> &OsStr {
@@ -72,6 +83,8 @@ fn name_of(path: &Path) -> &OsStr {
 struct FileWithAttributes {
     file: FileLock,
     attributes: EntryAttributes,
+    /// Those of the file that it replaces.
+    extended: Option<ExtendedAttributes>,
 }
 
 impl NewFile for FileWithAttributes {
@@ -80,8 +93,14 @@ impl NewFile for FileWithAttributes {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        // Only now, because a write clears set-user-ID.
-        apply(self.file.file(), self.attributes)?;
+        // Only now, because a write clears set-user-ID and capabilities. A change of the owner does so, too.
+        let file = self.file.file();
+        apply_owner(file, self.attributes)?;
+        if let Some(extended) = &self.extended {
+            extended.apply(file)?;
+        }
+        // Last, because the bits of the group are the mask of an ACL.
+        rustix::fs::fchmod(file, Mode::from_raw_mode(self.attributes.mode))?;
         self.file.sync()
     }
 }
@@ -102,20 +121,26 @@ impl FileSystem for OpenFolder<'_> {
     }
 
     fn create_file(&self, path: &Path, _: Access) -> io::Result<Box<dyn NewFile>> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = create_locked(|| {
-            let mode = Mode::RUSR | Mode::WUSR;
-            let file = rustix::fs::openat(self.folder, name_of(path), flags, mode)?;
-            Ok(Some(file.into()))
-        })?;
         Ok(Box::new(FileWithAttributes {
-            file,
+            file: self.create(path)?,
             attributes: self.attributes,
+            extended: None,
         }))
     }
 
-    fn create_file_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn NewFile>> {
-        self.create_file(path, Access::Private)
+    /// The permission bits and the owner are those of the folder all the same.
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        let extended = match self.open(like, OFlags::empty()) {
+            Ok(like) => Some(ExtendedAttributes::of(&like)?),
+            // It is gone, or its owner may replace it without the right to read it.
+            Err(Errno::NOENT | Errno::ACCESS) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(Box::new(FileWithAttributes {
+            file: self.create(path)?,
+            attributes: self.attributes,
+            extended,
+        }))
     }
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {
@@ -189,10 +214,18 @@ pub(crate) fn apply(
     attributes: EntryAttributes,
 ) -> rustix::io::Result<()> {
     // The owner comes first, because a change of it clears set-user-ID.
-    if let Some((user, group)) = attributes.owner()? {
-        rustix::fs::fchown(&file, user, group)?;
-    }
+    apply_owner(&file, attributes)?;
     rustix::fs::fchmod(&file, Mode::from_raw_mode(attributes.mode))
+}
+
+fn apply_owner(
+    file: impl std::os::fd::AsFd,
+    attributes: EntryAttributes,
+) -> rustix::io::Result<()> {
+    match attributes.owner()? {
+        Some((user, group)) => rustix::fs::fchown(&file, user, group),
+        None => Ok(()),
+    }
 }
 
 /// The same for a file that is open without the right to read it, which the calls above reject.

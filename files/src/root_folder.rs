@@ -178,12 +178,13 @@ impl RootFolder {
         Ok(names)
     }
 
-    /// Writes a file atomically and durably: whatever happens, it has the old content and attributes, or the new ones.
+    /// Writes a file atomically and durably: whatever happens, it has the old content and attributes, or the new ones. The
+    /// access control list and other extended attributes of a file that is replaced stay.
     /// Temporary files of the same name that a crash left behind are removed.
     ///
     /// # Errors
     ///
-    /// There is a link, a folder or a device, or a step fails.
+    /// There is a link, a folder or a device, an extended attribute cannot be kept, or a step fails.
     pub fn write_file(
         &self,
         path: &Path,

@@ -199,6 +199,67 @@ fn files_are_replaced_at_once_and_leftovers_removed() {
     }
 }
 
+/// An access control list: its owner may write, the user 33 may read, the group and others nothing; the mask is `r--`.
+fn access_control_list() -> Vec<u8> {
+    let entries = [
+        (0x01_u16, 6_u16, u32::MAX),
+        (0x02, 4, 33),
+        (0x04, 0, u32::MAX),
+        (0x10, 4, u32::MAX),
+        (0x20, 0, u32::MAX),
+    ];
+    let mut bytes = 2_u32.to_le_bytes().to_vec();
+    for (tag, permissions, id) in entries {
+        bytes.extend(tag.to_le_bytes());
+        bytes.extend(permissions.to_le_bytes());
+        bytes.extend(id.to_le_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_extended_attributes() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+    const LIST: &str = "system.posix_acl_access";
+    for subject in with_files() {
+        let (path, outside) = (subject.path("file"), subject.outside("file"));
+        write(&subject, &path, b"before");
+        let list = access_control_list();
+        let attributes = [(LIST, list.as_slice()), ("user.origin", b"here")];
+        let set = attributes
+            .iter()
+            .map(|(name, value)| setxattr(&outside, *name, value, XattrFlags::empty()));
+        // Not every file system has them.
+        if set.collect::<Result<Vec<_>, _>>().is_err() {
+            continue;
+        }
+        write(&subject, &path, b"after");
+        assert_eq!(fs::read(&outside).expect("it is there"), b"after");
+        for (name, value) in attributes {
+            let mut found = [0; 100];
+            let length = getxattr(&outside, name, &mut found).unwrap_or_default();
+            assert_eq!(&found[..length], value, "{name} of {}", subject.kind);
+        }
+        // A new file has none, also if its folder says that new files have a list.
+        let default = setxattr(
+            outside.parent().expect("it has one"),
+            "system.posix_acl_default",
+            &list,
+            XattrFlags::empty(),
+        );
+        default.expect("it has lists");
+        setxattr(&outside, LIST, &list, XattrFlags::empty()).expect("it has lists");
+        rustix::fs::removexattr(&outside, LIST).expect("it has one");
+        write(&subject, &path, b"again");
+        let mut found = [0; 100];
+        let length = getxattr(&outside, LIST, &mut found).unwrap_or_default();
+        if subject.kind != "ssh" {
+            assert_eq!(length, 0, "{}", subject.kind);
+        }
+    }
+}
+
 #[test]
 fn attributes_are_changed_as_a_whole() {
     let is_root = fs::metadata("/proc/self").expect("it is there").uid() == 0;

@@ -43,9 +43,18 @@ enter() {
     return 1
 }
 
-# Changes what is open as 5, so that nobody can put something else in its place.
+# Changes what is open as 5, so that nobody can put something else in its place. The third argument is the file that it
+# replaces, if there is one.
 attributes() {
-    { [ "$2" = : ] || chown -- "$2" /proc/self/fd/5; } && chmod -- "$1" /proc/self/fd/5
+    { [ "$2" = : ] || chown -- "$2" /proc/self/fd/5; } && extended_attributes "$3" && chmod -- "$1" /proc/self/fd/5
+}
+
+# Keeps the access control list and other extended attributes of a file, if `cp` is that of coreutils.
+extended_attributes() {
+    if [ -z "$1" ] || ! [ -r "$1" ] || ! cp --help 2>/dev/null | grep -q -e --attributes-only; then return; fi
+    cp -P --attributes-only --preserve=mode -- "$1" /proc/self/fd/5 || return
+    # Not every system can copy them.
+    cp -P --attributes-only --preserve=xattr -- "$1" /proc/self/fd/5 2>/dev/null || :
 }
 
 facts() {
@@ -172,9 +181,10 @@ copy() {
 write_file() {
     parent_of "$1"
     name=${1##*/}
+    before=
     if said=$(stat -c %f -- "$1" 2>&1); then
         case $said in
-        8*) ;;
+        8*) before=./$name ;;
         4*) answer rejected "there is a folder" && exit ;;
         a*) answer rejected "links are not written through" && exit ;;
         *) answer rejected "this is not a plain file" && exit ;;
@@ -195,8 +205,8 @@ write_file() {
         # Only a new file is opened, and no link is followed.
         set -C && umask 077
         exec 5>"./$2" || exit
-        if copy "$3" >&5 && [ "$(stat -L -c %s /proc/self/fd/5)" = "$3" ] && attributes "$4" "$5" &&
-            sync /proc/self/fd/5 && mv -fT -- "./$2" "./$name" && sync .; then
+        if copy "$3" >&5 && [ "$(stat -L -c %s /proc/self/fd/5)" = "$3" ] &&
+            attributes "$4" "$5" "$before" && sync /proc/self/fd/5 && mv -fT -- "./$2" "./$name" && sync .; then
             exit 0
         fi
         rm -f -- "./$2"

@@ -50,7 +50,7 @@ pub use runner::{
     Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
     SwapReport, attempt,
 };
-pub use state::{AppliedState, StateError, StateLocation};
+pub use state::{AppliedState, ObjectResources, StateError, StateLocation};
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, ContentDifference, Effect, Fault,
     FileDifference, Inventory, InventoryArgument, InventoryTarget, Machine, OS, OS_FAMILY,

@@ -96,7 +96,8 @@ fn apply(root: &Path, version: u64) -> Status {
     let (_control, controlled) = channel();
     let options = DriveOptions::default();
     let ending = drive(graph, machine.clone(), &options, controlled, |_| {});
-    state.finish(&*machine).expect("it can be written");
+    let finished = state.finish(&*machine, &ending.nodes);
+    finished.expect("it can be written");
     ending.status
 }
 

@@ -209,6 +209,42 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
     assert!(!is_running(&folder));
 }
 
+#[test]
+fn a_plan_that_is_interrupted_says_so_in_json() {
+    let folder = folder();
+    // No other process has this argument.
+    let pause = format!("{}.5", 1_000 + std::process::id());
+    let resources = format!("Package:\n- query: slow\n  command: [sleep, '{pause}']\n");
+    write(&folder.path().join("web/r.yaml"), &resources);
+    let child = pkgres(folder.path())
+        .args(["plan", "web", "--target", "local:", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let has_begun = || {
+        let processes = std::fs::read_dir("/proc").expect("it is there").flatten();
+        let mut lines = processes.map(|process| std::fs::read(process.path().join("cmdline")));
+        let expected = format!("sleep\0{pause}\0");
+        lines.any(|line| line.is_ok_and(|line| line == expected.as_bytes()))
+    };
+    let start = Instant::now();
+    while !has_begun() {
+        assert!(start.elapsed() < TIME_LIMIT, "the query does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The second one asks the command to end.
+    for _ in 0..2 {
+        signal(&child, "-INT");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130));
+    let document: Value = serde_json::from_slice(&ended.stdout).expect("it is JSON");
+    assert_eq!(document["status"], "interrupted");
+    assert_eq!(document["target"], "local:");
+}
+
 /// A folder with the locked package `checked`, which has these resources, and whose validation is a script.
 fn with_validation(script: &str, resources: &str) -> TempDir {
     let folder = folder();

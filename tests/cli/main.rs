@@ -15,6 +15,7 @@ mod early_ends;
 mod every_kind;
 mod followed;
 mod generated;
+mod gone_resources;
 mod graphs;
 mod hooks;
 mod json;

@@ -6,6 +6,7 @@ use crate::deployment::{apply, folder};
 use crate::watched::{pkgres, write};
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a folder of the test")]
 fn metrics_are_those_that_prometheus_reads() {
     let folder = folder();
     let run = |resources: &str| {
@@ -52,6 +53,15 @@ fn metrics_are_those_that_prometheus_reads() {
         "{metrics}"
     );
     assert!(!metrics.contains("resource_failing"), "{metrics}");
+    check_metrics(&metrics);
+
+    // A run that does not even reach the machine leaves nothing of the last one.
+    std::fs::rename(folder.path().join("root"), folder.path().join("away")).expect("it is there");
+    let (code, metrics) = run("Package:\n- file: /web.conf\n");
+    assert_eq!(code, Some(2), "{metrics}");
+    let line = "pkgres_converged{target=\"rootfs:root\"} 0";
+    assert!(metrics.lines().any(|other| other == line), "{metrics}");
+    assert!(!metrics.contains("last_converged"), "{metrics}");
     check_metrics(&metrics);
 }
 

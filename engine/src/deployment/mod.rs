@@ -22,7 +22,8 @@ use std::sync::Arc;
 use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, Parsed, Severity};
 use pkgres_manifest::{
-    Limits, ObjectId, ObjectModel, Package, Release, ResourceDescription, ResourceTemplate,
+    Limits, ObjectId, ObjectModel, Package, Release, ResourceDescription, ResourceId,
+    ResourceTemplate,
 };
 
 use crate::kinds::{LockedArtifacts, PackageFiles};
@@ -151,6 +152,18 @@ impl Deployment {
     /// The resources.
     pub fn resources(&self) -> &[DeployedResource] {
         &self.resources
+    }
+
+    /// The resources that are there only because of objects.
+    pub fn ids_of_objects(&self) -> BTreeSet<ResourceId> {
+        let ids = |is_of_object: bool| {
+            let resources = self.resources.iter();
+            let resources = resources.filter(move |it| it.object.is_some() == is_of_object);
+            resources.map(|resource| &resource.description.id.value)
+        };
+        let of_packages: BTreeSet<&ResourceId> = ids(false).collect();
+        let of_objects = ids(true).filter(|id| !of_packages.contains(id));
+        of_objects.cloned().collect()
     }
 }
 

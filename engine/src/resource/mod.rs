@@ -80,7 +80,7 @@ impl fmt::Display for Awaited {
         let (from, value) = (&self.from, Escaped::new(&self.value));
         write!(formatter, "`{from}` has not sent `{value}`")?;
         if from.kind() == "exec" {
-            formatter.write_str(", which it only does after it has run, if the text is UTF-8 and has at most 16 MiB")?;
+            formatter.write_str(", which it only does after it has run, if the text is UTF-8 and has at most 16 MiB: it runs again once its guards ask for it, such as when what it `creates` is removed")?;
         }
         Ok(())
     }

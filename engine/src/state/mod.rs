@@ -10,14 +10,17 @@
 //! after the state was restored, so the next run can continue.
 
 mod error;
+mod left_out;
 mod owed_refreshes;
 mod record;
 mod record_before_change;
 mod reversal_order;
 mod reversals;
+mod sent_values;
 mod storage;
 
 pub use error::StateError;
+pub use left_out::ObjectResources;
 pub use storage::StateLocation;
 
 use std::cmp::Reverse;
@@ -30,6 +33,7 @@ use pkgres_manifest::{MetaParameters, ResourceId};
 use crate::graph::{Graph, GraphBuilder, Node};
 use crate::kinds::Kinds;
 use crate::resource::{Before, Input, Resource, ResourceError};
+use crate::runner::NodeStatus;
 use crate::target::{Probe, Target, TargetError, TargetLock};
 use owed_refreshes::notifying;
 use record::{Applied, Record};
@@ -53,8 +57,8 @@ use reversals::Reversing;
 ///     let state = AppliedState::lock(&*machine, location.clone(), Kinds::default())?;
 ///     let graph = state.begin(&*machine, graph)?;
 ///     let (_control, controlled) = std::sync::mpsc::channel();
-///     drive(graph, machine.clone(), &DriveOptions::default(), controlled, |_| {});
-///     Ok(state.finish(&*machine)?)
+///     let ending = drive(graph, machine.clone(), &DriveOptions::default(), controlled, |_| {});
+///     Ok(state.finish(&*machine, &ending.nodes)?)
 /// };
 ///
 /// std::fs::write(folder.path().join("motd"), "hello\n")?;
@@ -85,6 +89,10 @@ struct Memory {
     applied: Applied,
     /// The resources of the graph that runs.
     wanted: BTreeSet<ResourceId>,
+    /// Those of them that belong to objects.
+    of_objects: ObjectResources,
+    /// The resources of the graph that runs which receive values, by the one that sends them.
+    receivers: BTreeMap<ResourceId, BTreeSet<ResourceId>>,
     next_position: u64,
     /// The resources that have to be refreshed.
     owed: BTreeSet<ResourceId>,
@@ -159,6 +167,8 @@ impl AppliedState {
             applied,
             next_position: last.map_or(0, |last| last.saturating_add(1)),
             wanted: BTreeSet::new(),
+            of_objects: ObjectResources::default(),
+            receivers: BTreeMap::new(),
             noted: BTreeMap::new(),
             records,
         };
@@ -181,12 +191,14 @@ impl AppliedState {
         let gone = memory
             .applied
             .ids()
-            .filter(|id| !wanted.contains(id) && !memory.records.contains_key(id));
+            .filter(|id| !wanted.contains(id) && !memory.records.contains_key(id))
+            .filter(|id| !memory.is_of_left_out_object(id));
         gone.cloned().collect()
     }
 
     /// A graph with the reversals of what it lacks, to see what a run would do.
     pub fn with_reversals(self: &Arc<Self>, graph: Graph) -> Graph {
+        let graph = self.with_sent_values(graph, true);
         self.add_reversals(graph, &After::new(), true)
     }
 
@@ -220,6 +232,7 @@ impl AppliedState {
         // What runs at this moment may be changed before it is replaced.
         let asking = asking(running);
         let graph = notifying(self, self.remembering(graph));
+        let graph = self.with_sent_values(graph, false);
         let graph = self.add_reversals(graph, &asking, false);
         // If this fails, the graph that runs goes on, and with it what it needs.
         let before = self.memory().wanted.clone();
@@ -234,19 +247,15 @@ impl AppliedState {
         forgotten.map(|()| graph)
     }
 
-    /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs.
-    pub fn finish(&self, target: &dyn Target) -> Result<(), StateError> {
+    /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs. `nodes` are those of
+    /// its [`Ending`](crate::Ending): what did not get into order is new in the next run, so that reversals still go first.
+    pub fn finish(
+        &self,
+        target: &dyn Target,
+        nodes: &[(ResourceId, NodeStatus)],
+    ) -> Result<(), StateError> {
         let mut memory = self.memory();
-        let recorded = memory.records.keys();
-        let left = Applied {
-            ended: memory.wanted.iter().chain(recorded).cloned().collect(),
-            begun: BTreeSet::new(),
-            owed: memory
-                .owed()
-                .filter(|id| memory.wanted.contains(id))
-                .cloned()
-                .collect(),
-        };
+        let left = memory.applied_after(nodes);
         if left != memory.applied {
             self.location.write_applied(target, &left)?;
             memory.applied = left;
@@ -273,6 +282,9 @@ impl AppliedState {
         let new = memory.wanted.difference(&memory.applied.ended);
         let mut applied = memory.applied.clone();
         applied.begun.extend(new.cloned());
+        applied
+            .of_objects
+            .extend(memory.of_objects.known().cloned());
         if applied != memory.applied {
             self.location.write_applied(target, &applied)?;
             memory.applied = applied;
@@ -320,7 +332,10 @@ impl AppliedState {
         let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
         let memory = self.memory();
         let gone = memory.records.values();
-        for record in gone.filter(|record| !wanted.contains(&record.resource)) {
+        let gone = gone
+            .filter(|record| !wanted.contains(&record.resource))
+            .filter(|record| !memory.is_of_left_out_object(&record.resource));
+        for record in gone {
             for digest in &record.contents {
                 let is_whole = self.location.is_content_whole(probe, digest);
                 if !is_whole.map_err(|source| self.location.failed(source))? {
@@ -359,7 +374,7 @@ impl AppliedState {
             .records
             .keys()
             .chain(asking.keys())
-            .filter(|id| !wanted.contains(id))
+            .filter(|id| !wanted.contains(id) && !memory.is_of_left_out_object(id))
             .collect();
         if gone.is_empty() {
             drop(memory);
@@ -389,7 +404,7 @@ impl AppliedState {
                 builder.order(id.clone(), before.clone());
             }
         }
-        // What a killed run began is new until a run ends.
+        // What no run brought into order is new.
         let known = memory.applied.ended.clone();
         drop(memory);
         let mut reversals = builder

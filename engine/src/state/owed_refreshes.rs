@@ -33,7 +33,7 @@ impl AppliedState {
     /// [`finish`](Self::finish) writes them.
     pub fn owe(&self, ids: BTreeSet<ResourceId>) {
         let mut memory = self.memory();
-        memory.owed = ids;
+        memory.set_owed(ids);
         memory.noted.clear();
     }
 
@@ -66,7 +66,7 @@ impl AppliedState {
         if memory.noted.remove(id).is_none() && memory.applied.owed.is_empty() {
             return;
         }
-        memory.owed = owed();
+        memory.set_owed(owed());
         // If this fails, something is refreshed once more after a crash. The end of the run tries it again.
         let _ = self.write_owed(target, &mut memory);
     }

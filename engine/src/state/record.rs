@@ -8,6 +8,7 @@ use pkgres_manifest::{PropertyValue, ResourceDescription, ResourceId};
 use serde_json::{Map, Value, json};
 
 use super::error::StateError;
+use crate::resource::{SentValue, Values};
 
 /// The version of all documents.
 const VERSION: u64 = 1;
@@ -118,12 +119,24 @@ fn is_absence(description: &ResourceDescription) -> bool {
 /// The resources of an application that were applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Applied {
-    /// Those of the last run that ended.
+    /// Those that a run has brought into order.
     pub(super) ended: BTreeSet<ResourceId>,
-    /// Those of runs since then, which go on or were killed.
+    /// Others, of runs that go on, were killed, or ended during their change.
     pub(super) begun: BTreeSet<ResourceId>,
+    /// Those of both that belong to objects.
+    pub(super) of_objects: BTreeSet<ResourceId>,
     /// Those that were to be refreshed after a change, and were not, as their refresh or the run failed.
     pub(super) owed: BTreeSet<ResourceId>,
+    /// What resources have sent to others that are not in order yet.
+    pub(super) sent: BTreeMap<ResourceId, Sent>,
+}
+
+/// The values that a resource sends only after its change, so that no check finds them again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// The SHA-256 of the definition of the resource: another one with its name has not sent them.
+    pub(super) definition: String,
+    pub(super) values: Values,
 }
 
 impl Applied {
@@ -140,6 +153,20 @@ impl Applied {
             let owed: Vec<String> = self.owed.iter().map(identity).collect();
             document["refreshes"] = json!(owed);
         }
+        if !self.of_objects.is_empty() {
+            let of_objects: Vec<String> = self.of_objects.iter().map(identity).collect();
+            document["of_objects"] = json!(of_objects);
+        }
+        if !self.sent.is_empty() {
+            let sent = self.sent.iter().map(|(id, sent)| {
+                let values = sent.values.iter();
+                let values = values.map(|(name, value)| (name.clone(), sent_to_json(value)));
+                let values: Map<String, Value> = values.collect();
+                let sent = json!({"definition": sent.definition, "values": values});
+                (identity(id), sent)
+            });
+            document["sent"] = Value::Object(sent.collect());
+        }
         text(&document)
     }
 
@@ -148,11 +175,9 @@ impl Applied {
         Ok(Self {
             ended: document.identities("resources")?,
             begun: document.identities("begun")?,
-            owed: if document.0.contains_key("refreshes") {
-                document.identities("refreshes")?
-            } else {
-                BTreeSet::new()
-            },
+            of_objects: document.identities_if_any("of_objects")?,
+            owed: document.identities_if_any("refreshes")?,
+            sent: document.sent()?,
         })
     }
 
@@ -214,11 +239,62 @@ impl<'path> Document<'path> {
         id.ok_or_else(|| self.damaged(&format!("`{key}`")))
     }
 
+    fn identities_if_any(&self, key: &str) -> Result<BTreeSet<ResourceId>, StateError> {
+        if self.0.contains_key(key) {
+            self.identities(key)
+        } else {
+            Ok(BTreeSet::new())
+        }
+    }
+
+    /// What resources have sent.
+    fn sent(&self) -> Result<BTreeMap<ResourceId, Sent>, StateError> {
+        let Some(sent) = self.0.get("sent") else {
+            return Ok(BTreeMap::new());
+        };
+        let read = || -> Option<BTreeMap<ResourceId, Sent>> {
+            let sent = sent.as_object()?.iter().map(|(id, sent)| {
+                let values = sent.get("values")?.as_object()?.iter();
+                let values =
+                    values.map(|(name, value)| Some((name.clone(), sent_from_json(value)?)));
+                let sent = Sent {
+                    definition: sent.get("definition")?.as_str()?.to_owned(),
+                    values: values.collect::<Option<Values>>()?,
+                };
+                Some((id.parse().ok()?, sent))
+            });
+            sent.collect()
+        };
+        read().ok_or_else(|| self.damaged("`sent`"))
+    }
+
     fn identities(&self, key: &str) -> Result<BTreeSet<ResourceId>, StateError> {
         let texts = self.texts(key)?.into_iter();
         let ids = texts.map(|text| text.parse().map_err(|_| self.damaged(&format!("`{key}`"))));
         ids.collect()
     }
+}
+
+fn sent_to_json(value: &SentValue) -> Value {
+    match value {
+        SentValue::Text(text) => json!(text),
+        SentValue::Integer(number) => json!(number),
+        SentValue::Boolean(value) => json!(value),
+        SentValue::List(items) => json!(items),
+    }
+}
+
+fn sent_from_json(value: &Value) -> Option<SentValue> {
+    Some(match value {
+        Value::String(text) => SentValue::Text(text.clone()),
+        Value::Number(number) => SentValue::Integer(number.as_i64()?),
+        Value::Bool(value) => SentValue::Boolean(*value),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| item.as_str().map(str::to_owned));
+            SentValue::List(items.collect::<Option<Vec<_>>>()?)
+        }
+        _ => return None,
+    })
 }
 
 /// A description as JSON. Its edges and parameters are not part of what restores something.

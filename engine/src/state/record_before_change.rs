@@ -1,22 +1,34 @@
-//! Wraps a resource so that something is recorded before its change, such as the earlier state. If that fails, nothing
-//! is changed.
+//! Wraps a resource so that something is recorded before its change, such as the earlier state, or after it. If that fails
+//! before the change, nothing is changed.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::resource::{
     Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, ValueType,
-    Watching, Wish,
+    Values, Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
 /// What is done before a change, with what the resource received. If it fails, nothing is changed.
 type Preparation = dyn Fn(&dyn Target, &Input) -> Result<(), ResourceError> + Send + Sync;
 
+/// Keeps the values that a resource sends only after its change.
+pub(super) trait ValueKeeper: Send + Sync {
+    /// The values of the resource, whose check found it in order: those that it sent after its change, if it sends none
+    /// now.
+    fn or_kept(&self, values: Values) -> Values;
+
+    /// Keeps what the resource sends right after its change.
+    fn keep(&self, resource: &dyn Resource, target: &dyn Target, input: &Input);
+}
+
 /// A resource whose changes are prepared. In everything else, it is that resource.
 pub(super) struct Prepared {
     resource: Arc<dyn Resource>,
     prepare: Arc<Preparation>,
+    /// Where its values are kept after its change.
+    kept: Option<Arc<dyn ValueKeeper>>,
 }
 
 impl Prepared {
@@ -27,7 +39,14 @@ impl Prepared {
         Self {
             resource,
             prepare: Arc::new(prepare),
+            kept: None,
         }
+    }
+
+    /// Keeps what the resource sends after its change.
+    pub(super) fn keeping(mut self, kept: impl ValueKeeper + 'static) -> Self {
+        self.kept = Some(Arc::new(kept));
+        self
     }
 }
 
@@ -38,11 +57,20 @@ impl Resource for Prepared {
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         let checked = self.resource.check(probe, input)?;
-        let Checked::Drift(change) = checked else {
-            return Ok(checked);
+        let change = match checked {
+            Checked::Drift(change) => change,
+            Checked::InOrder(values) => {
+                return Ok(Checked::InOrder(match &self.kept {
+                    Some(kept) => kept.or_kept(values),
+                    None => values,
+                }));
+            }
+            Checked::Kept(reason) => return Ok(Checked::Kept(reason)),
         };
+        let kept = self.kept.as_ref();
         Ok(Checked::drift(PreparedChange {
             prepare: Arc::clone(&self.prepare),
+            kept: kept.map(|kept| (Arc::clone(&self.resource), Arc::clone(kept))),
             input: input.clone(),
             change,
         }))
@@ -95,6 +123,7 @@ impl Resource for Prepared {
 
 struct PreparedChange {
     prepare: Arc<Preparation>,
+    kept: Option<(Arc<dyn Resource>, Arc<dyn ValueKeeper>)>,
     input: Input,
     change: Box<dyn Change>,
 }
@@ -118,6 +147,10 @@ impl Change for PreparedChange {
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
         (self.prepare)(target, &self.input)?;
-        self.change.apply(target)
+        self.change.apply(target)?;
+        if let Some((resource, kept)) = &self.kept {
+            kept.keep(&**resource, target, &self.input);
+        }
+        Ok(())
     }
 }

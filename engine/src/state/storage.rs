@@ -91,8 +91,8 @@ impl StateLocation {
         self.of_application().join("before")
     }
 
-    /// The file with the record of a resource.
-    pub(super) fn record(&self, id: &ResourceId) -> PathBuf {
+    /// The file on the machine with what was there before a resource. Without it, the resource stays as it is.
+    pub fn record(&self, id: &ResourceId) -> PathBuf {
         let id = format!("{}:{}", id.kind(), id.name());
         self.before().join(file_name(&id, ".json"))
     }

@@ -93,7 +93,7 @@ fn apply(machine: &Arc<SimulatedMachine>, content: &str) -> Vec<String> {
     // A process that is killed does not get here.
     if !machine.is_crashed() {
         state.owe(ending.owed);
-        let finished = state.finish(&**machine);
+        let finished = state.finish(&**machine, &ending.nodes);
         assert!(finished.is_ok() || machine.is_crashed(), "{finished:?}");
     }
     owed.iter().map(ToString::to_string).collect()

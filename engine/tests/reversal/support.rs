@@ -141,7 +141,8 @@ fn apply(
             control.send(Control::Interrupt).expect("it runs");
         }
     });
-    state.finish(&**machine).expect("it can be written");
+    let finished = state.finish(&**machine, &ending.nodes);
+    finished.expect("it can be written");
     ending
 }
 

@@ -1,7 +1,7 @@
 //! `pkgres apply`
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
@@ -16,7 +16,7 @@ use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, MachineState, Machines};
 use super::metrics::MetricsFile;
 use super::observer::{FinalValidation, Mode, Observer, Validity, Watch, locked};
-use super::prepared::{Prepared, open_target, validations_of};
+use super::prepared::{Prepared, open_target, trusted_commands, validations_of};
 use super::report::Report;
 use super::state::{RemovedResources, RunState, lock_state, lost_content, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
@@ -42,6 +42,9 @@ pub(in crate::commands) fn apply(
         let message = "`--metrics` writes one file, and needs one machine";
         return Err(Failure::usage(message));
     }
+    // A run that ends before it looks at the machine did not bring it into order either.
+    let recording = Recording::start(args, &machines)?;
+    let recording = Mutex::new(Some(recording));
     let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
     let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
@@ -63,7 +66,12 @@ pub(in crate::commands) fn apply(
                 interrupts: &interrupts,
                 reconciles,
             };
-            work.apply(output)
+            let recording = recording
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            let recording = recording.unwrap_or_default();
+            work.apply(recording, output)
         },
     )
 }
@@ -92,17 +100,38 @@ struct StartedRun {
 }
 
 /// The record of a run, and the metrics that are written of it.
+#[derive(Default)]
 struct Recording {
     record: Arc<Mutex<RunRecord>>,
     metrics: Option<MetricsFile>,
-    started: Instant,
+    started: Option<Instant>,
 }
 
 impl Recording {
+    /// Starts to write metrics, if they are wanted; that of several machines has none.
+    fn start(args: &ApplyArgs, machines: &Machines) -> Result<Self> {
+        let record = Arc::default();
+        let metrics = match (&args.metrics, &machines.all[..]) {
+            (Some(path), [machine]) => Some(MetricsFile::start(
+                path,
+                machine.location.to_string(),
+                &record,
+            )?),
+            _ => None,
+        };
+        Ok(Self {
+            record,
+            metrics,
+            started: Some(Instant::now()),
+        })
+    }
+
     /// Starts the record of a graph.
     fn begin(&self, graph: &Graph) {
         let mut record = RunRecord::new(graph);
-        record.set_delay(self.started.elapsed());
+        if let Some(started) = self.started {
+            record.set_delay(started.elapsed());
+        }
         *locked(&self.record) = record;
     }
 
@@ -122,14 +151,18 @@ struct RunOutcome {
 }
 
 impl MachineRun<'_> {
-    fn apply(&self, output: &mut Output) -> Result<MachineResult> {
+    fn apply(&self, recording: Recording, output: &mut Output) -> Result<MachineResult> {
+        *locked(&recording.record) = RunRecord::new(&self.prepared.graph);
         let max_runtime = self.args.max_runtime.map(Duration::from_secs);
         let deadline = max_runtime.and_then(|limit| Instant::now().checked_add(limit));
         let cancellation = self.interrupts.cancellation.with_deadline(deadline);
         let Some((target, state)) = self.open(&cancellation, output)? else {
-            return Ok(self.end_early(output));
+            let result = self.end_early(output);
+            return match recording.end() {
+                Some(unwritten) => Err(unwritten),
+                None => Ok(result),
+            };
         };
-        let recording = self.start_recording()?;
         let invalid = match self.validate_before(&*target, &cancellation, &recording, output)? {
             ControlFlow::Continue(invalid) => invalid,
             ControlFlow::Break(result) => {
@@ -149,6 +182,9 @@ impl MachineRun<'_> {
             cancellation,
             interrupts: self.interrupts,
         };
+        if self.args.noop && self.prepared.trusts_commands(self.machine, &*target) {
+            output.note(trusted_commands(self.machine));
+        }
         let validity = Validity::new(invalid, &recording.record);
         let outcome = self.drive(
             &started,
@@ -176,8 +212,8 @@ impl MachineRun<'_> {
             Err(failure) if failure.exit == Exit::Interrupted => return Ok(None),
             target => target?,
         };
-        let location = &self.prepared.state;
-        let state = lock_state(location, &*target, machine, args, cancellation, output)?;
+        let known = (&self.prepared.state, &self.prepared.objects);
+        let state = lock_state(known, &*target, machine, args, cancellation, output)?;
         Ok(state.map(|state| (target, state)))
     }
 
@@ -187,20 +223,6 @@ impl MachineRun<'_> {
         let reason = early.message(&name, "the first change");
         report_unchanged(early.status(), &reason, &name, output);
         MachineResult::nothing(early.exit(), early.state())
-    }
-
-    /// Starts to write metrics, if they are wanted: a run that ends before its first change has some, too.
-    fn start_recording(&self) -> Result<Recording> {
-        let record = Arc::new(Mutex::new(RunRecord::new(&self.prepared.graph)));
-        let metrics = match &self.args.metrics {
-            Some(path) => Some(MetricsFile::start(path, self.name(), &record)?),
-            None => None,
-        };
-        Ok(Recording {
-            record,
-            metrics,
-            started: Instant::now(),
-        })
     }
 
     /// Runs the validations before the first change; returns how many failed, or the result of a run that ends there.
@@ -345,9 +367,7 @@ impl MachineRun<'_> {
             unwritten,
         } = outcome;
         // What was changed is reported even if it could not be recorded.
-        let finished = started
-            .state
-            .map(|state| state.finish(ending.owed.clone(), output));
+        let finished = started.state.map(|state| state.finish(&ending, output));
         let unrecorded = finished.and_then(std::result::Result::err);
         let unrecorded: Vec<Failure> = unrecorded.into_iter().chain(unwritten).collect();
         let report = Report::new(&ending, self.prepared, self.name())

@@ -4,9 +4,10 @@ use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 use serde_json::json;
 
 use super::conformance::conforming;
-use super::machines::{Machine, MachineResult, MachineState, Machines};
+use super::early_end::EarlyEnd;
+use super::machines::{Machine, MachineResult, Machines};
 use super::plan_diff::{Trial, open_overlay};
-use super::prepared::{Prepared, open_target, validations_of};
+use super::prepared::{Prepared, open_target, trusted_commands, validations_of};
 use super::report::Report;
 use super::state::{lost_content, plan_reversals, read_state};
 use super::validations::Validations;
@@ -52,6 +53,22 @@ pub(in crate::commands) fn plan(
     )
 }
 
+/// Reports that the machine was not compared.
+fn interrupted(machine: &Machine, output: &mut Output) -> MachineResult {
+    let (name, early) = (machine.location.to_string(), EarlyEnd::Interrupted);
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": early.status(),
+            "target": name,
+            "resources": [],
+            "validations": [],
+        }));
+    }
+    output.note(&early.message(&name, "everything was compared"));
+    MachineResult::nothing(early.exit(), early.state())
+}
+
 /// Compares a machine with what is deployed on it.
 fn plan_machine(
     args: &PlanArgs,
@@ -61,13 +78,17 @@ fn plan_machine(
     output: &mut Output,
 ) -> Result<MachineResult> {
     let target = open_target(machine, &args.deployment, &interrupts.cancellation)?;
-    let state = read_state(prepared.state.clone(), &*target)?;
+    let state = read_state((&prepared.state, &prepared.objects), &*target)?;
     let (graph, removed) = plan_reversals(&state, &prepared.graph);
     let lost = lost_content(&state, &*target, &prepared.graph);
     prepared.note_if_empty(&removed, output);
     let overlay = args.diff.then(|| open_overlay(&machine.location));
     let overlay = overlay.transpose()?;
-    let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;
+    let outcomes = validations.run(&*target, false, &interrupts.cancellation, output);
+    if interrupts.cancellation.is_cancelled() {
+        return Ok(interrupted(machine, output));
+    }
+    let outcomes = outcomes?;
     let options = DriveOptions {
         run: RunOptions {
             jobs: args.deployment.jobs.into(),
@@ -86,13 +107,10 @@ fn plan_machine(
         }
         None => None,
     };
-    let is_trusted = machine.location.is_remote() && !target.enforces_read_only();
+    let is_trusted = prepared.trusts_commands(machine, &*target);
     let mut ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
-        return Ok(MachineResult::nothing(
-            Exit::Interrupted,
-            MachineState::Interrupted,
-        ));
+        return Ok(interrupted(machine, output));
     }
     if let Some(trial) = &trial {
         trial.mark_failures(&mut ending);
@@ -129,8 +147,7 @@ fn plan_machine(
         output.note(&trial.summary());
     }
     if is_trusted {
-        output
-            .note("Commands were only asked not to change anything: by ssh, nothing can stop them");
+        output.note(trusted_commands(machine));
     }
     output.note(&report.plan_summary());
     removed.note(output);

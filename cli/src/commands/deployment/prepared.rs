@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
     Cancellation, DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds,
-    Node, StateLocation, Target,
+    Node, ObjectResources, StateLocation, Target,
 };
 use pkgres_manifest::ResourceId;
 
@@ -37,6 +37,8 @@ pub(super) struct Prepared {
     pub(super) graph: Graph,
     /// Where the state of the application is on the machine.
     pub(super) state: StateLocation,
+    /// Which resources belong to objects of the model.
+    pub(super) objects: ObjectResources,
     resources: BTreeMap<ResourceId, DeployedResource>,
     /// The resources that are never changed.
     only_checked: BTreeSet<ResourceId>,
@@ -120,8 +122,12 @@ impl Prepared {
         let kinds = Kinds::default().with_artifacts(artifacts);
         let graph = deployment.graph(&with_collections(kinds, collections), options)?;
         let left_out = match &model {
-            Some(model) if !model.objects().is_empty() => 0,
-            _ => class_resources(&bound.packages),
+            Some(_) => 0,
+            None => class_resources(&bound.packages),
+        };
+        let objects = match &model {
+            Some(_) => ObjectResources::Known(deployment.ids_of_objects()),
+            None => ObjectResources::LeftOut,
         };
         if left_out > 0 {
             let resources = counted(left_out, "resource");
@@ -136,6 +142,7 @@ impl Prepared {
         let only_checked = only_checked.flat_map(Node::ids).cloned().collect();
         Ok(Self {
             graph,
+            objects,
             only_checked,
             is_empty,
             state: StateLocation::new(application).in_folder(&args.state),
@@ -164,6 +171,14 @@ impl Prepared {
         groups
             .find(|ids| ids.contains(id))
             .unwrap_or(std::slice::from_ref(id))
+    }
+
+    /// Whether commands that only ask something could change the machine, because nothing prevents them from it.
+    pub(super) fn trusts_commands(&self, machine: &Machine, target: &dyn Target) -> bool {
+        let mut nodes = self.graph.nodes().iter();
+        let asks = machine.location.is_remote()
+            || nodes.any(|node| matches!(node.id.kind(), "exec" | "query"));
+        asks && !target.enforces_read_only()
     }
 
     /// Whether a resource is never changed.
@@ -237,6 +252,15 @@ fn mention(packages: &BoundPackages, words: &[&str]) -> bool {
         let text = template.id().location.source().text();
         words.iter().any(|word| text.contains(word))
     })
+}
+
+/// The note that nothing prevents commands from changing the machine.
+pub(super) fn trusted_commands(machine: &Machine) -> &'static str {
+    if machine.location.is_remote() {
+        "Commands were only asked not to change anything: by ssh, nothing can stop them"
+    } else {
+        "Commands were only asked not to change anything: stopping them needs root privileges or a user namespace"
+    }
 }
 
 /// Opens the machine.

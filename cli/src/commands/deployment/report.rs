@@ -71,6 +71,15 @@ impl<'run> Report<'run> {
         self.reversed.is_some_and(|reversed| reversed.contains(id))
     }
 
+    /// The mark of a resource that is gone from the packages.
+    fn origin_of(&self, id: &ResourceId) -> &'static str {
+        if self.is_reversed(id) {
+            "gone from the packages, "
+        } else {
+            ""
+        }
+    }
+
     /// Whether a validation failed.
     pub(super) fn is_invalid(&self) -> bool {
         self.invalid > 0
@@ -171,10 +180,13 @@ impl<'run> Report<'run> {
             }
             NodeStatus::Pending(differences) => change_lines(id, differences),
             NodeStatus::Blocked(before) | NodeStatus::Deferred(before, _) => {
-                format!("? {id} (waits for {before})\n")
+                format!("? {id} ({}waits for {before})\n", self.origin_of(id))
             }
             NodeStatus::Hidden => format!("? {id} (hidden)\n"),
-            NodeStatus::Unknown(_) => format!("? {id} (not all of it is known)\n"),
+            NodeStatus::Unknown(_) => {
+                format!("? {id} ({}not all of it is known)\n", self.origin_of(id))
+            }
+            _ if self.is_reversed(id) => format!("! {id} (gone from the packages)\n"),
             _ => format!("! {id}\n"),
         });
         validations.chain(lines).collect()
@@ -186,7 +198,7 @@ impl<'run> Report<'run> {
             let NodeStatus::Unknown(reason) = status else {
                 return None;
             };
-            self.warning(id, format!("{id}: {reason}"))
+            Some(self.warning(id, format!("{id}: {reason}")))
         });
         self.errors().into_iter().chain(unknown).collect()
     }
@@ -197,15 +209,18 @@ impl<'run> Report<'run> {
             let NodeStatus::Deferred(before, reason) = status else {
                 return None;
             };
-            self.warning(id, format!("{id} waits for {before}: {reason}"))
+            Some(self.warning(id, format!("{id} waits for {before}: {reason}")))
         });
         deferred.collect()
     }
 
-    fn warning(&self, id: &ResourceId, message: String) -> Option<Diagnostic> {
-        let resource = self.prepared.resource(id)?;
+    fn warning(&self, id: &ResourceId, message: String) -> Diagnostic {
         let finding = Diagnostic::warning(Code::ResourceFailed, message);
-        Some(finding.at(resource.description.id.location.clone()))
+        match self.prepared.resource(id) {
+            Some(resource) => finding.at(resource.description.id.location.clone()),
+            // What is restored is in no file of the packages.
+            None => finding,
+        }
     }
 
     /// The errors of the resources that have failed.
@@ -229,12 +244,25 @@ impl<'run> Report<'run> {
             } else {
                 ""
             };
-            let message = format!("{}{more}: {message}", shown.join(", "));
+            let is_reversed = self.is_reversed(id);
+            let names = format!("{}{more}", shown.join(", "));
+            let message = if is_reversed {
+                format!("restoring {names}, which is gone from the packages, failed: {message}")
+            } else {
+                format!("{names}: {message}")
+            };
             // What is restored is in no file of the packages.
             let described = group.iter().filter_map(|id| self.prepared.resource(id));
             let places = described.map(|resource| resource.description.id.location.clone());
             let finding = Diagnostic::error(Code::ResourceFailed, message);
-            let finding = places.fold(finding, Diagnostic::at);
+            let mut finding = places.fold(finding, Diagnostic::at);
+            if is_reversed {
+                let record = self.prepared.state.record(id);
+                finding = finding.hint(format!(
+                    "remove {} there to keep it as it is",
+                    record.display()
+                ));
+            }
             let waiting = self.waiting_for(id);
             Some(match waiting.as_slice() {
                 [] => finding,
@@ -294,6 +322,7 @@ impl<'run> Report<'run> {
         };
         let parts = parts.join(", ");
         match ending.status {
+            Status::Converged if self.is_invalid() => format!("{machine} is not valid: {parts}"),
             Status::Converged if self.is_pending() => format!("{machine} was checked: {parts}"),
             Status::Converged => format!("{machine} is up to date: {parts}"),
             Status::Failed => format!("{machine} is not up to date: {parts}"),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    AppliedState, Cancellation, Graph, Kinds, StateError, StateLocation, Target, TargetError,
+    AppliedState, Cancellation, Ending, Graph, Kinds, ObjectResources, StateError, StateLocation,
+    Target, TargetError,
 };
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -27,6 +28,8 @@ pub(super) struct RemovedResources {
     pub(super) reversed: BTreeSet<ResourceId>,
     /// Those that stay as they are.
     left_behind: Vec<ResourceId>,
+    /// Those of objects, which stay as they are because no model says which objects there are.
+    left_out: Vec<ResourceId>,
     /// The resources of the packages that an earlier run did not refresh after a change.
     pub(super) pending_refreshes: BTreeSet<ResourceId>,
 }
@@ -37,29 +40,45 @@ impl RemovedResources {
         Self {
             reversed: reversals.map(|node| node.id.clone()).collect(),
             left_behind: state.left_behind(graph),
+            left_out: state.left_out(graph),
             pending_refreshes: state.owed(),
         }
     }
 
     /// Lists the resources that stay as they are.
     pub(super) fn note(&self, output: &mut Output) {
-        let ids = &self.left_behind;
-        if ids.is_empty() {
-            return;
+        if !self.left_behind.is_empty() {
+            let ids = &self.left_behind;
+            let [are, stay] = match ids.len() {
+                1 => ["is", "stays as it is"],
+                _ => ["are", "stay as they are"],
+            };
+            output.note(&format!(
+                "{} of an earlier run {are} gone from the packages and {stay}: {}",
+                counted(ids.len(), "resource"),
+                listed(ids.iter())
+            ));
         }
-        let shown = ids.iter().take(MOST_LISTED).map(ToString::to_string);
-        let shown: Vec<String> = shown.collect();
-        let more = if ids.len() > shown.len() { ", ..." } else { "" };
-        let resources = counted(ids.len(), "resource");
-        let [are, stay] = match ids.len() {
-            1 => ["is", "stays as it is"],
-            _ => ["are", "stay as they are"],
-        };
-        output.note(&format!(
-            "{resources} of an earlier run {are} gone from the packages and {stay}: {}{more}",
-            shown.join(", ")
-        ));
+        if !self.left_out.is_empty() {
+            let ids = &self.left_out;
+            let stay = match ids.len() {
+                1 => "stays as it is",
+                _ => "stay as they are",
+            };
+            output.note(&format!(
+                "{} of objects of an earlier run {stay} without `--model`: {}",
+                counted(ids.len(), "resource"),
+                listed(ids.iter())
+            ));
+        }
     }
+}
+
+/// The first of some resources.
+fn listed<'ids>(ids: impl ExactSizeIterator<Item = &'ids ResourceId>) -> String {
+    let more = if ids.len() > MOST_LISTED { ", ..." } else { "" };
+    let shown: Vec<String> = ids.take(MOST_LISTED).map(ToString::to_string).collect();
+    format!("{}{more}", shown.join(", "))
 }
 
 /// How often a machine that another run has locked is tried again.
@@ -68,7 +87,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait; `None`
 /// if it is cancelled before the other run ends.
 pub(super) fn lock_state(
-    location: &StateLocation,
+    (location, objects): (&StateLocation, &ObjectResources),
     target: &dyn Target,
     machine: &Machine,
     args: &ApplyArgs,
@@ -94,7 +113,11 @@ pub(super) fn lock_state(
                 let process = process.unwrap_or_else(|| "a process".to_owned());
                 format!("{process} has locked the folder {}", folder.display())
             }
-            state => return state.map(Some).map_err(|error| failure(&error)),
+            state => {
+                let state = state.map_err(|error| failure(&error))?;
+                state.set_objects(objects.clone());
+                return Ok(Some(state));
+            }
         };
         if cancellation.is_cancelled() {
             return Ok(None);
@@ -123,11 +146,13 @@ pub(super) fn lock_state(
 
 /// Reads the state of a machine that a plan compares.
 pub(super) fn read_state(
-    location: StateLocation,
+    (location, objects): (&StateLocation, &ObjectResources),
     target: &dyn Target,
 ) -> Result<Arc<AppliedState>> {
-    let state = AppliedState::read(target, location, Kinds::default());
-    state.map_err(|error| failure(&error))
+    let state = AppliedState::read(target, location.clone(), Kinds::default());
+    let state = state.map_err(|error| failure(&error))?;
+    state.set_objects(objects.clone());
+    Ok(state)
 }
 
 /// A graph with the reversals of what is removed, for a run that changes nothing on the machine itself.
@@ -166,29 +191,16 @@ impl RunState {
     }
 
     /// Forgets what is removed, and keeps what the next run has to refresh.
-    pub(super) fn finish(
-        self,
-        pending_refreshes: BTreeSet<ResourceId>,
-        output: &mut Output,
-    ) -> Result<()> {
+    pub(super) fn finish(self, ending: &Ending, output: &mut Output) -> Result<()> {
+        let pending_refreshes = &ending.owed;
         if !pending_refreshes.is_empty() {
-            let shown: Vec<String> = pending_refreshes
-                .iter()
-                .take(MOST_LISTED)
-                .map(ToString::to_string)
-                .collect();
-            let more = if pending_refreshes.len() > shown.len() {
-                ", ..."
-            } else {
-                ""
-            };
             output.note(&format!(
-                "Not refreshed after a change, which the next run makes up for: {}{more}",
-                shown.join(", ")
+                "Not refreshed after a change, which the next run makes up for: {}",
+                listed(pending_refreshes.iter())
             ));
         }
-        self.state.owe(pending_refreshes);
-        let finished = self.state.finish(&*self.target);
+        self.state.owe(pending_refreshes.clone());
+        let finished = self.state.finish(&*self.target, &ending.nodes);
         finished.map_err(|error| failure(&error))
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::resource::ResourceError;
-use crate::target::{Probe, TargetError};
+use crate::target::{Command, Probe, TargetError};
 
 /// The file with the users.
 pub(super) const USERS: &str = "/etc/passwd";
@@ -14,6 +14,13 @@ pub(super) const GROUPS: &str = "/etc/group";
 
 /// The most bytes of the lists of users and groups that are read.
 const MAX_ACCOUNTS: u64 = 16 << 20;
+
+/// The file that says where users and groups come from.
+const NAME_SERVICES: &str = "/etc/nsswitch.conf";
+/// The most bytes of this file that are read.
+const MAX_NAME_SERVICES: u64 = 1 << 16;
+/// The sources that are files of the machine, or have no users that commands are run as.
+const OWN_SOURCES: [&str; 3] = ["files", "compat", "systemd"];
 
 /// The longest name of a user or group.
 const MAX_NAME: usize = 32;
@@ -81,6 +88,45 @@ fn read(probe: &dyn Probe, file: &str) -> Result<String, ResourceError> {
         Err(TargetError::File(error)) if error.is_not_found() => Ok(String::new()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether users or groups can come from somewhere else than files, such as a directory server.
+pub(super) fn has_other_sources(database: &str, probe: &dyn Probe) -> bool {
+    let Ok(bytes) = probe.read(Path::new(NAME_SERVICES), MAX_NAME_SERVICES) else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    let mut sources = lines
+        .filter(|(name, _)| name.trim() == database)
+        .flat_map(|(_, sources)| sources.split('#').next().unwrap_or("").split_whitespace());
+    sources.any(|source| !OWN_SOURCES.contains(&source) && !source.starts_with('['))
+}
+
+/// The number of a user or group that the machine knows from elsewhere than its files, such as a directory server. The
+/// database is `passwd` or `group`.
+pub(super) fn number_elsewhere(
+    probe: &dyn Probe,
+    database: &str,
+    name: &str,
+) -> Result<Option<u32>, ResourceError> {
+    if name.starts_with('-') || !has_other_sources(database, probe) {
+        return Ok(None);
+    }
+    let command = Command::new("getent").arguments([database, name]);
+    // Without the program, only the files are known.
+    let output = probe.query(&command)?;
+    let text = output.is_success().then(|| output.text());
+    let number = text.and_then(|text| text.split(':').nth(2)?.trim().parse().ok());
+    Ok(number)
+}
+
+/// Why a user or group cannot be changed: it is not in the files of the machine.
+pub(super) fn from_elsewhere(what: &str, name: &str) -> ResourceError {
+    let name = Escaped::shortened(name);
+    ResourceError::Invalid(format!(
+        "the machine knows the {what} `{name}` from elsewhere than its files, so it can only be changed there: leave out this resource"
+    ))
 }
 
 /// Checks that a name can be one of a user or group, and not an option of a program or a field more in a file.

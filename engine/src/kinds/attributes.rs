@@ -3,7 +3,7 @@
 use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;
 
-use super::accounts::{groups, users};
+use super::accounts::{groups, number_elsewhere, users};
 use crate::resource::{Definition, Difference, Identifier, Input, ResourceError};
 use crate::target::Probe;
 
@@ -63,11 +63,11 @@ impl WantedAttributes {
         entry: Option<&RootEntry>,
         default_mode: u32,
     ) -> Result<ComparedAttributes, ResourceError> {
-        let mut user = number_of(self.owner.as_ref(), "user", || {
+        let mut user = number_of(probe, self.owner.as_ref(), USER, || {
             let users = users(probe)?.into_iter();
             Ok(users.map(|user| (user.name, user.number)).collect())
         })?;
-        let mut group = number_of(self.group.as_ref(), "group", || {
+        let mut group = number_of(probe, self.group.as_ref(), GROUP, || {
             let groups = groups(probe)?.into_iter();
             Ok(groups.map(|group| (group.name, group.number)).collect())
         })?;
@@ -145,10 +145,16 @@ fn foreseen_number(account: Option<Identifier>, input: &Input) -> Option<u32> {
     input.foreseen_number(&account?)
 }
 
-/// The number of a user or group, of which `list` lists the names and numbers.
+/// What has an owner: a user, and the name of the list of users.
+const USER: (&str, &str) = ("user", "passwd");
+/// The same for groups.
+const GROUP: (&str, &str) = ("group", "group");
+
+/// The number of a user or group, of which `list` lists the names and numbers that are in files of the machine.
 fn number_of(
+    probe: &dyn Probe,
     name: Option<&String>,
-    what: &'static str,
+    (what, database): (&'static str, &str),
     list: impl FnOnce() -> Result<Vec<(String, u32)>, ResourceError>,
 ) -> Result<Option<u32>, ResourceError> {
     let Some(name) = name else {
@@ -158,8 +164,12 @@ fn number_of(
         return Ok(Some(number));
     }
     let found = list()?.into_iter().find(|(other, _)| other == name);
+    let found = match found {
+        Some((_, number)) => Some(number),
+        None => number_elsewhere(probe, database, name)?,
+    };
     match found {
-        Some((_, number)) => Ok(Some(number)),
+        Some(number) => Ok(Some(number)),
         None => Err(ResourceError::MissingAccount {
             what,
             name: name.clone(),

@@ -5,19 +5,12 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::accounts::{groups, users};
+use super::accounts::{groups, has_other_sources, users};
 use crate::resource::{Identifier, ResourceError, Wish};
 use crate::target::{Command, NO_SHELL, Probe, shown};
 
 /// The shell of a machine, which starts commands.
 const SHELL: &str = "/bin/sh";
-
-/// The file that says where users and groups come from.
-const NAME_SERVICES: &str = "/etc/nsswitch.conf";
-/// The most bytes of this file that are read.
-const MAX_NAME_SERVICES: u64 = 1 << 16;
-/// The sources that are files of the machine, or have no users that commands are run as.
-const OWN_SOURCES: [&str; 3] = ["files", "compat", "systemd"];
 
 /// The file of a program, the user and group that it runs as, and its folder have to be there first.
 pub(super) fn program_wishes(command: &Command) -> Vec<Wish> {
@@ -48,6 +41,7 @@ fn places_of_program(command: &Command) -> Vec<PathBuf> {
 
 /// Checks that a command can be started, as far as that is known without starting it.
 pub(super) fn require_startable(command: &Command, probe: &dyn Probe) -> Result<(), ResourceError> {
+    probe.check_startable()?;
     let Some(Obstacle { reason, needs }) = obstacle(command, probe) else {
         return Ok(());
     };
@@ -149,19 +143,6 @@ fn is_unknown(
     }
     // What cannot be read may have it.
     known().is_ok_and(|known| known.iter().all(|known| known != name))
-}
-
-/// Whether users or groups can come from somewhere else than files, such as a directory server.
-fn has_other_sources(database: &str, probe: &dyn Probe) -> bool {
-    let Ok(bytes) = probe.read(Path::new(NAME_SERVICES), MAX_NAME_SERVICES) else {
-        return false;
-    };
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let lines = text.lines().filter_map(|line| line.split_once(':'));
-    let mut sources = lines
-        .filter(|(name, _)| name.trim() == database)
-        .flat_map(|(_, sources)| sources.split('#').next().unwrap_or("").split_whitespace());
-    sources.any(|source| !OWN_SOURCES.contains(&source) && !source.starts_with('['))
 }
 
 fn is_busybox(probe: &dyn Probe) -> bool {

@@ -2,7 +2,9 @@
 
 use pkgres_manifest::ResourceDescription;
 
-use super::accounts::{GROUPS, account_number, check_name, groups, taken, users};
+use super::accounts::{
+    GROUPS, account_number, check_name, from_elsewhere, groups, number_elsewhere, taken, users,
+};
 use super::run_programs::Commands;
 use crate::resource::{
     Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
@@ -77,6 +79,14 @@ impl Resource for Group {
             Some(SentValue::Integer(number)) => Some(account_number(*number)?),
             _ => self.number,
         };
+        if is.is_none()
+            && let Some(number) = number_elsewhere(probe, "group", &self.name)?
+        {
+            if !self.is_absent && wanted.is_none_or(|wanted| wanted == number) {
+                return Ok(Checked::in_order());
+            }
+            return Err(from_elsewhere("group", &self.name));
+        }
         let number = wanted.map(|number| number.to_string());
         let (difference, command) = match (is, self.is_absent) {
             (None, true) => return Ok(Checked::in_order()),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use super::accounts::{
-    GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, groups, taken,
-    users,
+    GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, from_elsewhere,
+    groups, number_elsewhere, taken, users,
 };
 use super::group::removed_groups;
 use super::run_programs::Commands;
@@ -338,6 +338,19 @@ impl User {
         let users = users(probe)?;
         let groups = groups(probe)?;
         let current = users.iter().find(|user| user.name == self.name);
+        if current.is_none()
+            && let Some(number) = number_elsewhere(probe, "passwd", &self.name)?
+        {
+            let plain = Self {
+                number: self.number.filter(|wanted| *wanted == number),
+                is_system: self.is_system,
+                ..Self::new(&self.name)
+            };
+            if *self == plain {
+                return Ok(Checked::in_order());
+            }
+            return Err(from_elsewhere("user", &self.name));
+        }
         let (command, differences) = match (current, self.is_absent) {
             (None, true) => return Ok(Checked::in_order()),
             (Some(_), true) => {

@@ -74,6 +74,10 @@ impl Probe for Cancellable<'_> {
         self.go_on()?.query(&self.obeying(command))
     }
 
+    fn check_startable(&self) -> Result<(), TargetError> {
+        self.go_on()?.check_startable()
+    }
+
     fn enforces_read_only(&self) -> bool {
         self.target.enforces_read_only()
     }

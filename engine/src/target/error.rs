@@ -89,6 +89,9 @@ const SHOWN_LINES: usize = 3;
 /// Why no command can be started on a machine without a shell.
 pub(crate) const NO_SHELL: &str = "the machine has no /bin/sh, which starts commands";
 
+/// Why a user cannot run commands in another root folder.
+pub(super) const NOT_ROOT: &str = "only root may run commands in a folder: run it as root, or with `unshare --map-root-user` before it";
+
 /// Why a command could not even be started in the root of its machine; `None` if it was.
 pub(crate) fn not_entered(output: &Output) -> Option<&'static str> {
     if !output.code.is_some_and(|code| (125..=127).contains(&code)) {
@@ -97,7 +100,7 @@ pub(crate) fn not_entered(output: &Output) -> Option<&'static str> {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().find(|line| line.contains("chroot: "))?;
     if said.contains("cannot change root directory") {
-        Some("only root may run commands in a folder, or users with a namespace of their own")
+        Some(NOT_ROOT)
     } else if said.contains("/bin/sh") {
         Some(NO_SHELL)
     } else {

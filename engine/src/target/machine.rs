@@ -8,7 +8,7 @@ use pkgres_files::{EntryAttributes, FileLock, Follow, RootEntry, RootFolder};
 use pkgres_manifest::Facts;
 
 use super::command::{Command, Output};
-use super::error::TargetError;
+use super::error::{NOT_ROOT, TargetError};
 use super::facts::read_facts;
 use super::process_guard::ProcessGuard;
 use super::{Probe, Target, TargetLock, mounts, process};
@@ -136,11 +136,23 @@ impl Probe for Machine {
         let words = mounts::with_root(&self.inside, command);
         let mut all = self.entering.clone();
         if self.enforces_read_only() {
-            all.extend(mounts::read_only(&self.inside, command.has_scratch, words));
+            // With another root, or as another user, it could not even start.
+            let is_here = self.entering.is_empty() && self.inside == Path::new("/");
+            let as_user = is_here && command.user.is_none() && command.group.is_none();
+            let scratch = command.has_scratch;
+            all.extend(mounts::read_only(&self.inside, scratch, as_user, words));
         } else {
             all.extend(words);
         }
         process::run(&all, command, None)
+    }
+
+    fn check_startable(&self) -> Result<(), TargetError> {
+        let needs_root = self.entering.is_empty() && self.inside != Path::new("/");
+        if needs_root && !rustix::process::geteuid().is_root() {
+            return Err(TargetError::Unsupported(NOT_ROOT.to_owned()));
+        }
+        Ok(())
     }
 
     fn enforces_read_only(&self) -> bool {

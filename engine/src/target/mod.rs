@@ -79,6 +79,15 @@ pub trait Probe: Send + Sync {
     /// meanwhile; [`enforces_read_only`](Self::enforces_read_only) says whether they are.
     fn query(&self, command: &Command) -> Result<Output, TargetError>;
 
+    /// Checks that commands that change the machine can be started at all.
+    ///
+    /// # Errors
+    ///
+    /// This user may not start them.
+    fn check_startable(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
     /// Whether a command that is run by [`query`](Self::query) cannot write files.
     fn enforces_read_only(&self) -> bool;
 

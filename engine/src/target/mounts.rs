@@ -6,26 +6,48 @@ use std::process::Stdio;
 use super::command::Command;
 
 /// Makes every file system read-only in a new mount namespace, then becomes the command. The first argument is the
-/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own. Writing to
-/// devices, such as `/dev/null`, stays possible. If a file system stays writable, the command does not run.
+/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own, the third one is
+/// the `USER:GROUP` that it gets back in a namespace for users, if any. Writing to devices, such as `/dev/null`, stays
+/// possible. If a file system that can be reached stays writable, the command does not run.
 const READ_ONLY: &str = r#"
 set -e
 root=$1
 scratch=$2
-shift 2
+own=$3
+shift 3
 mount --make-rprivate /
-if [ "$root" = / ]; then
-    mounts=$(cat /proc/self/mountinfo)
-    printf '%s\n' "$mounts" | while read -r _ _ _ _ folder _; do
-        folder=$(printf '%b' "$folder")
-        mount -o remount,bind,ro "$folder" || exit 125
-    done
-else
-    mount --bind "$root" "$root"
-    mount -o remount,bind,ro "$root"
+# Older versions of `unshare` cannot do this.
+if [ -n "$own" ] && ! unshare --user --map-user="${own%:*}" --map-group="${own#*:}" true 2>/dev/null; then
+    own=
 fi
+if [ "$root" != / ]; then
+    # As the list of mounts names it. The end keeps line breaks.
+    root=$(cd -P -- "$root" && pwd -P && echo .)
+    root=${root%
+.}
+    # With what is mounted below it, as commands that change something see it.
+    mount --rbind "$root" "$root"
+fi
+mounts=$(cat /proc/self/mountinfo)
+printf '%s\n' "$mounts" | while read -r _ _ _ _ folder _; do
+    folder=$(printf '%b' "$folder")
+    case $root:$folder/ in
+    /:* | "$root:$root/"*) ;;
+    *) continue ;;
+    esac
+    # The number of a user is written there. Users who are not root can only change their own processes in it.
+    if [ -n "$own" ] && [ "$folder" = /proc ]; then continue; fi
+    # What another mount hides cannot be reached.
+    said=$(mount -o remount,bind,ro "$folder" 2>&1) || { mountpoint -q / && ! mountpoint -q "$folder"; } || {
+        printf '%s\n' "$said" >&2
+        exit 125
+    }
+done
 if [ "$scratch" = yes ] && [ -d "$root/tmp" ]; then
     mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+fi
+if [ -n "$own" ]; then
+    exec unshare --user --map-user="${own%:*}" --map-group="${own#*:}" -- "$@"
 fi
 exec "$@"
 "#;
@@ -39,7 +61,7 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
-cd "$1" && shift && exec "$@"
+cd "$1" && shift && unset OLDPWD && exec "$@"
 "#;
 
 /// The prefix of variables until the command starts. What runs before it, with more rights or outside of the root, must
@@ -99,11 +121,24 @@ pub(super) fn with_root_by(chroot: &str, root: &Path, command: &Command) -> Vec<
 
 /// The words that run other words while every file system below a folder is read-only, but for a `/tmp` of their own if they
 /// need one.
-pub(super) fn read_only(root: &Path, has_scratch: bool, words: Vec<String>) -> Vec<String> {
+///
+/// A user who is not root is root in the namespace. The words get the user's own number back if `as_user` is set.
+pub(super) fn read_only(
+    root: &Path,
+    has_scratch: bool,
+    as_user: bool,
+    words: Vec<String>,
+) -> Vec<String> {
     let mut around = new_namespace();
     around.extend(["/bin/sh", "-c", READ_ONLY, "sh"].map(str::to_owned));
     around.push(root.to_string_lossy().into_owned());
     around.push(if has_scratch { "yes" } else { "no" }.to_owned());
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    around.push(if as_user && !user.is_root() {
+        format!("{}:{}", user.as_raw(), group.as_raw())
+    } else {
+        String::new()
+    });
     around.extend(words);
     around
 }
@@ -130,7 +165,7 @@ pub(super) fn new_namespace() -> Vec<String> {
 
 /// Whether mount namespaces can be made, and file systems in them be read-only.
 pub(super) fn are_available() -> bool {
-    let words = read_only(Path::new("/"), false, vec!["true".to_owned()]);
+    let words = read_only(Path::new("/"), false, false, vec!["true".to_owned()]);
     std::process::Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::null())

@@ -133,6 +133,37 @@ fn a_new_user_gets_a_group_of_its_own_and_a_group_in_use_stays() {
 }
 
 #[test]
+fn accounts_from_elsewhere_are_known() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    let owned = File::new("/owned").with_content("").with_owner("ada");
+    let error = try_change(machine, &owned).expect_err("there is no such user");
+    assert_eq!(error.to_string(), "the machine has no user `ada`");
+    // As a directory server would.
+    debian.shell(
+        "sed -i 's/^passwd:.*/passwd: files sss/' /etc/nsswitch.conf\n\
+         echo 'test \"$2\" = ada && echo ada:x:1777:1777::/home/ada:/bin/sh' > /usr/local/bin/getent\n\
+         sed -i '1i #!/bin/sh' /usr/local/bin/getent; chmod +x /usr/local/bin/getent",
+    );
+    change(machine, &owned);
+    assert_eq!(debian.shell("stat -c %u /owned"), "1777\n");
+    assert!(is_in_order(machine, &User::new("ada")));
+    assert!(is_in_order(machine, &User::new("ada").with_number(1777)));
+    for user in [
+        User::new("ada").with_number(1778),
+        User::new("ada").with_shell("/bin/false"),
+        User::new("ada").absent(),
+    ] {
+        let error = try_change(machine, &user).expect_err("it cannot be changed here");
+        let message = error.to_string();
+        assert!(
+            message.contains("from elsewhere than its files"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn names_cannot_be_options_or_fields() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let machine = Machine::root_folder(folder.path()).expect("it is a folder");

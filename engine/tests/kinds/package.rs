@@ -78,6 +78,21 @@ fn packages_are_installed_pinned_and_removed() {
 }
 
 #[test]
+fn a_package_that_cannot_be_installed_does_not_keep_others_from_it() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    debian.shell(REPOSITORY);
+    let (sample, missing) = (Package::new("sample"), Package::new("missing-package"));
+    let both = group(&[&sample, &missing]).expect("they fit together");
+    let error = try_change(machine, both.as_ref()).expect_err("there is no such package");
+    let message = error.to_string();
+    assert!(message.contains("missing-package: `apt-get"), "{message}");
+    assert!(!message.contains("sample: "), "{message}");
+    assert!(message.contains("--no-autogroup"), "{message}");
+    assert!(is_in_order(machine, &sample));
+}
+
+#[test]
 fn a_dry_run_finds_what_apt_would_refuse() {
     let Some(debian) = Debian::new() else { return };
     let machine = debian.machine();

@@ -10,7 +10,7 @@ use pkgres_checks::{BoundPackages, ClassProperties, check_model_of};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property, Release,
-    TemplateValue, ValueKind, VersionPin,
+    TemplateValue, ValueKind, Version, VersionPin,
 };
 use serde_json::{Map, Number, Value, json};
 
@@ -219,9 +219,10 @@ pub(crate) fn release_of<'packages>(
     object: &ModelObject,
 ) -> Result<Option<&'packages Release>, Diagnostic> {
     let class = &object.class;
-    let pinned = match &object.version {
-        VersionPin::Exact(version) => Some(version),
-        VersionPin::None | VersionPin::Range(_) => None,
+    let allows = |version: &Version| match &object.version {
+        VersionPin::Exact(pinned) => version == pinned,
+        VersionPin::Range(spec) => spec.set().contains(version),
+        VersionPin::None => true,
     };
     let by_name: BTreeMap<&PackageName, Vec<&Release>> = packages.releases.iter().fold(
         BTreeMap::new(),
@@ -239,17 +240,11 @@ pub(crate) fn release_of<'packages>(
         candidates.retain(|Release { name, .. }| name == package);
     }
     let unpinned = candidates.clone();
-    if let Some(version) = pinned {
-        candidates.retain(
-            |Release {
-                 version: candidate, ..
-             }| candidate == version,
-        );
-    }
+    candidates.retain(|release| allows(&release.version));
     let error =
         |message: String, hint: &str| Diagnostic::error(Code::Model, message).hint(hint.to_owned());
-    match (candidates.as_slice(), unpinned.as_slice(), pinned) {
-        ([release], _, _) => Ok(Some(release)),
+    match (candidates.as_slice(), unpinned.as_slice()) {
+        ([release], _) => Ok(Some(release)),
         (
             [],
             [
@@ -259,13 +254,19 @@ pub(crate) fn release_of<'packages>(
                 },
                 ..,
             ],
-            Some(version),
-        ) => Err(error(
-            format!("the object is pinned to {name} {version}, and the lockfile has {locked}"),
-            "remove the version from the header of the object, which is then of the locked version",
-        )),
-        ([], _, _) if is_of_core(packages, class) => Ok(None),
-        ([], _, _) => {
+        ) => {
+            let wanted = match &object.version {
+                VersionPin::Range(spec) => format!("needs {name} {spec}"),
+                VersionPin::Exact(version) => format!("is pinned to {name} {version}"),
+                VersionPin::None => format!("is of {name}"),
+            };
+            Err(error(
+                format!("the object {wanted}, and the lockfile has {locked}"),
+                "remove the version from the header of the object, which is then of the locked version",
+            ))
+        }
+        ([], _) if is_of_core(packages, class) => Ok(None),
+        ([], _) => {
             if let (Some(package), Some(Release { name, .. })) = (&object.package, defining) {
                 return Err(error(
                     format!("`{package}` does not define the class `{class}`, but `{name}` does"),
@@ -277,7 +278,7 @@ pub(crate) fn release_of<'packages>(
                 "require the package of the class in the manifest, and lock again",
             ))
         }
-        (several, _, _) => {
+        (several, _) => {
             let names: Vec<String> = several
                 .iter()
                 .map(|Release { name, version }| {

@@ -1,7 +1,7 @@
 //! Builds the graph of a deployment's resources, and gives each error its position in the file that the resource comes
 //! from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
@@ -210,7 +210,11 @@ pub(super) fn references(
 fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnostic {
     let id = &again.description.id;
     let place = &first.description.id.location;
-    let message = format!("the resource `{}` is declared twice, and differs", id.value);
+    let what = different_properties(&first.description, &again.description);
+    let message = format!(
+        "the resource `{}` is declared twice, and differs in {what}",
+        id.value
+    );
     let finding = Diagnostic::error(Code::Resource, message);
     match (&first.object, &again.object) {
         (Some(one), Some(other)) if *place == id.location => finding
@@ -223,6 +227,37 @@ fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnos
             .label(id.location.clone(), of_release(again))
             .label(place.clone(), of_release(first)),
     }
+}
+
+/// The properties in which two descriptions of a resource differ.
+fn different_properties(first: &ResourceDescription, again: &ResourceDescription) -> String {
+    let value = |description: &ResourceDescription, key: &str| {
+        let taken = description.properties.clone().take(key);
+        taken.map(|located| located.value)
+    };
+    let all = first.properties.keys().chain(again.properties.keys());
+    let keys: BTreeSet<&str> = all.collect();
+    let mut differ: Vec<String> = keys
+        .into_iter()
+        .filter(|key| value(first, key) != value(again, key))
+        .map(|key| format!("`{key}`"))
+        .collect();
+    if first.meta != again.meta {
+        differ.push("`meta`".to_owned());
+    }
+    if first
+        .members
+        .iter()
+        .map(|member| &member.value)
+        .ne(again.members.iter().map(|member| &member.value))
+    {
+        differ.push("`members`".to_owned());
+    }
+    if differ.is_empty() {
+        // Such as a file of the package that has the resource.
+        return "its values".to_owned();
+    }
+    differ.join(", ")
 }
 
 fn of_release(resource: &DeployedResource) -> String {

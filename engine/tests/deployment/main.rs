@@ -351,7 +351,7 @@ fn mistakes_have_places() {
         &of_class("{file: /a, content: '${this.name}'}"),
         Some(two),
         &[
-            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice, and differs; hint: name it by a property of the object, such as `${this.name}`",
+            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice, and differs in `content`; hint: name it by a property of the object, such as `${this.name}`",
         ],
     );
     check(
@@ -373,6 +373,13 @@ fn mistakes_have_places() {
         Some("{'?': {id: web, type: a.Web.Web, package: a.Web, version: 1.0.0}}"),
         &[
             "model.yaml:1:23: error[PK0060]: the object is pinned to a.Web 1.0.0, and the lockfile has 1.2.0; hint: remove the version from the header of the object, which is then of the locked version",
+        ],
+    );
+    check(
+        "Package: []",
+        Some("{'?': {id: web, type: a.Web.Web, package: a.Web, version: '>=2'}}"),
+        &[
+            "model.yaml:1:23: error[PK0060]: the object needs a.Web >=2, and the lockfile has 1.2.0; hint: remove the version from the header of the object, which is then of the locked version",
         ],
     );
 }
@@ -484,7 +491,7 @@ fn packages_share_a_machine() {
     assert_eq!(
         graph(&[three, other], None).err().unwrap_or_default(),
         [
-            "Two/r.yaml:1:18: error[PK0105]: the resource `file:/b` is declared twice, and differs [Three/r.yaml:1:18]"
+            "Two/r.yaml:1:18: error[PK0105]: the resource `file:/b` is declared twice, and differs in `mode` [Three/r.yaml:1:18]"
         ]
     );
 }
@@ -616,7 +623,7 @@ fn mistakes_that_need_no_machine_are_found_without_one() {
     );
     check(
         "query: q, command: [x], timeout: 0",
-        "`timeout` must be at least 1 second",
+        "`timeout` must be a whole number of seconds, at least 1, not `0`",
     );
     check("package: -y", "`-y` cannot be the name of a package");
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Command};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list, without_credentials};
 
 use crate::args::commands_with;
 use crate::early_output;
@@ -368,13 +368,14 @@ fn in_plain_words(text: &str) -> String {
 
 /// Writes the error to stderr.
 pub(crate) fn report(error: &clap::Error, color: ColorChoice) {
-    // The message repeats words of the command line, which can have any characters.
-    early_output::usage_error(&in_plain_words(&error.render().ansi().to_string()), color);
+    // The message repeats words of the command line, which can have any characters, and passwords in addresses.
+    let text = error.render().ansi().to_string();
+    early_output::usage_error(&in_plain_words(&without_credentials(&text)), color);
 }
 
 /// The error as a finding, with its tips as hints.
 pub(crate) fn failure_of(error: &clap::Error) -> Failure {
-    let text = in_plain_words(&error.to_string());
+    let text = in_plain_words(&without_credentials(&error.to_string()));
     let mut paragraphs = text.split("\n\n");
     let message = paragraphs.next().unwrap_or_default();
     let message: Vec<&str> = message.lines().map(str::trim).collect();
@@ -496,6 +497,9 @@ mod tests {
         assert!(scopes.contains("can be publish, "), "{scopes}");
         let number = message("pkgres tree --depth x");
         assert!(number.contains(": an integer is expected"), "{number}");
+        let target = message("pkgres plan --target ssh://me:secret@host");
+        assert!(target.contains("'ssh://***@host'"), "{target}");
+        assert!(!target.contains("secret"), "{target}");
     }
 
     #[test]

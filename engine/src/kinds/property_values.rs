@@ -127,10 +127,15 @@ pub(super) fn take_required_command(properties: &mut Properties) -> Result<Comma
     if let Some(group) = take_account("group", properties)? {
         command = command.group(group);
     }
-    if let Some(seconds) = properties.take_number("timeout")? {
-        if seconds == 0 {
-            return Err(properties.invalid("timeout", "`timeout` must be at least 1 second"));
-        }
+    if let Some(text) = properties.take_text("timeout")? {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let seconds: Option<u64> = text.parse().ok().filter(|_| is_number);
+        let Some(seconds) = seconds.filter(|seconds| *seconds > 0) else {
+            let text = Escaped::shortened(&text);
+            let message =
+                format!("`timeout` must be a whole number of seconds, at least 1, not `{text}`");
+            return Err(properties.invalid("timeout", message));
+        };
         command = command.timeout(Duration::from_secs(seconds));
     }
     Ok(command)

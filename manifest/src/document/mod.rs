@@ -332,6 +332,16 @@ pub fn read_yaml_to_edit(
     read_one(name, bytes, what, limits, Syntax::of_manifest(limits))
 }
 
+/// The name of the limit of a document.
+fn bytes_in(what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("bytes in {article} {what}")
+}
+
 #[cfg(feature = "packages")]
 fn read_one(
     name: &str,
@@ -340,7 +350,7 @@ fn read_one(
     limits: &Limits,
     syntax: Syntax,
 ) -> Parsed<(Arc<SourceText>, Option<Node>)> {
-    let limit_name = format!("bytes in a {what}");
+    let limit_name = bytes_in(what);
     let source = match decode(name, bytes, &limit_name, limits.manifest_bytes) {
         Ok(source) => source,
         Err(error) => return Parsed::failed(error),
@@ -387,7 +397,7 @@ pub fn read_json(
     what: &str,
     limits: &Limits,
 ) -> Parsed<(Arc<SourceText>, Node)> {
-    let limit_name = format!("bytes in a {what}");
+    let limit_name = bytes_in(what);
     let source = match decode(name, bytes, &limit_name, limits.manifest_bytes) {
         Ok(source) => source,
         Err(error) => return Parsed::failed(error),

@@ -176,6 +176,12 @@ fn path<'text>(
                 .all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
     };
     let root = path[0];
+    let without_blanks = inner.trim();
+    let begins = |name: &str| without_blanks.split('.').next() == Some(name);
+    if without_blanks != inner && ROOTS.into_iter().any(begins) {
+        let message = format!("the template `{shown}` has blanks");
+        return Err(error(message, format!("write `${{{without_blanks}}}`")));
+    }
     if !ROOTS.contains(&root) {
         let hint = match most_similar(root, ROOTS) {
             Some(similar) => did_you_mean(similar),

@@ -142,7 +142,7 @@ impl Machines {
         }
         let pairs = machines
             .iter()
-            .map(|machine| (machine.name.as_str(), &machine.location));
+            .map(|machine| (machine.name.as_str(), identity_of(&machine.location)));
         if let Some((first, again)) = first_repeated(pairs) {
             let (same, machine) = (&machines[first], &machines[again]);
             let message = if same.name == machine.name {
@@ -313,6 +313,17 @@ impl Machines {
     }
 }
 
+/// The same text for all locations that are known to be one machine: a folder has many paths, and `/` is this machine.
+fn identity_of(location: &TargetLocation) -> String {
+    let folder = match location {
+        TargetLocation::Local => Path::new("/"),
+        TargetLocation::RootFolder(folder) => folder,
+        _ => return location.to_string(),
+    };
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    format!("folder {}", folder.display())
+}
+
 /// Leaves out the machines that are not among some names, if there are any. A name that no machine has is an error.
 fn limit_to(names: &[String], machines: &mut Vec<Machine>) -> Result<()> {
     let known = || machines.iter().map(|machine| machine.name.as_str());
@@ -428,7 +439,14 @@ fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+        .map_err(|error| {
+            let mut failure = failed(format!("cannot be run: {error}"));
+            let hint =
+                format!("if it is no program, `chmod -x {shown}` makes it a file that is read");
+            let findings = failure.findings.into_iter();
+            failure.findings = findings.map(|it| it.hint(hint.clone())).collect();
+            failure
+        })?;
     let mut bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
         let read = stdout.take(limit.saturating_add(1)).read_to_end(&mut bytes);
@@ -471,6 +489,20 @@ mod tests {
         fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
             Some(self.cmp(other))
         }
+    }
+
+    #[test]
+    fn a_folder_with_two_paths_is_one_machine() {
+        let identity = |text: &str| identity_of(&text.parse().expect("it is a location"));
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path(), &link).expect("nothing is there");
+        let [folder, link] =
+            [folder.path(), &link].map(|path| format!("rootfs:{}", path.display()));
+        assert_eq!(identity(&folder), identity(&link));
+        assert_eq!(identity("rootfs:/"), identity("local:"));
+        assert_ne!(identity("rootfs:missing"), identity("rootfs:other"));
+        assert_ne!(identity("ssh://one"), identity("ssh://two"));
     }
 
     /// How many comparisons find that no machine is named twice.

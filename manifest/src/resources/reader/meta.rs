@@ -123,13 +123,17 @@ impl ResourcesReader<'_> {
     /// An integer that is at least `least`; `meaning` completes "a whole number …".
     fn number(&mut self, entry: &Entry, least: i64, meaning: &str) -> Option<i64> {
         let text = entry.value.as_scalar().map(|scalar| scalar.text.as_str());
-        let number = text.and_then(|text| text.parse().ok());
-        let number = number.filter(|number| (least..=MAX_NUMBER).contains(number));
-        if number.is_none() {
-            let message = format!("`{}` must be a whole number {meaning}", entry.key.text);
+        let number: Option<i64> = text.and_then(|text| text.parse().ok());
+        let in_range = number.filter(|number| (least..=MAX_NUMBER).contains(number));
+        if in_range.is_none() {
+            let is_large = number.is_some_and(|number| number > MAX_NUMBER);
+            let most = is_large.then(|| format!(", and at most {MAX_NUMBER}"));
+            let most = most.unwrap_or_default();
+            let key = &entry.key.text;
+            let message = format!("`{key}` must be a whole number {meaning}{most}");
             self.nodes.error(message, entry.value.span);
         }
-        number
+        in_range
     }
 
     fn events_per_second(&mut self, entry: &Entry) -> Option<f64> {

@@ -106,6 +106,15 @@ fn versions_come_from_every_place_that_can_hold_them() {
         ("type: a.B/1.0.0, classVersion: 2.0.0", None, "1.0.0"),
         ("type: a.B/1.0.0, version: 1.0.0+b", None, "1.0.0"),
         ("type: a.B, version: 1.2.0, classVersion: 1", None, "1.2.0"),
+        // What is written has to agree with all.
+        ("type: a.B/1, version: 1.2.0", None, "1.2.0"),
+        ("type: a.B/1@a, version: 1.2.0", Some("a"), "1.2.0"),
+        ("type: a.B, version: 1, classVersion: 1.2.0", None, "1.2.0"),
+        (
+            "type: a.B/1, version: 1.2",
+            None,
+            "range >=1.0.0,<2.0.0, >=1.2.0,<1.3.0",
+        ),
         ("type: a.B, package: ~, version: ", None, "none"),
     ] {
         let model = read("m.yaml", &format!("'?': {{{header}}}")).expect(header);
@@ -297,6 +306,17 @@ fn json_keeps_its_shape() {
     assert_eq!(
         pin("m.json", r#"{"?":{"type":"x.Y/1.0.0"}}"#),
         r#"{"?":{"type":"x.Y/1.0.0", "package": "org.acme.P"}}"#
+    );
+    assert_eq!(
+        pin("m.json", r#"{"?":{"type":"x.Y/1","version":"1.2.0"}}"#),
+        r#"{"?":{"type":"x.Y/1.2.0", "package": "org.acme.P","version":"1.2.0"}}"#
+    );
+    assert_eq!(
+        pin(
+            "m.json",
+            r#"{"?":{"type":"x.Y","version":"1","classVersion":"1.2.0"}}"#
+        ),
+        r#"{"?":{"type":"x.Y", "package": "org.acme.P","version":"1","classVersion":"1.2.0"}}"#
     );
     // What is in the type counts, so that the version replaces a range there.
     for (range, package) in [("1", "@org.acme.P"), (">=1.1", "@org.acme.P"), ("1.2", "")] {

@@ -196,7 +196,7 @@ impl<'model> ModelEditor<'model> {
         }
         let value = self.word(&version.to_string());
         match &object.version {
-            VersionPin::Exact(pinned) if pinned == version => {}
+            VersionPin::Exact(pinned) if pinned == version && !header.has_inline_range => {}
             // The type names a range, or a version that no longer exists. What is written beside it does not count.
             _ if header.has_inline_version => {
                 let at = object

@@ -91,6 +91,8 @@ struct Header {
     version_value: Option<Span>,
     /// Whether the type has the version, as in `org.acme.Web/1.0.0`.
     has_inline_version: bool,
+    /// Whether that version is a range. What else the header says may pin the object, but Murano reads the type.
+    has_inline_range: bool,
 }
 
 /// A value in a model and its place.

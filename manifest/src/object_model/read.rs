@@ -486,6 +486,7 @@ impl<'source> ModelReader<'source> {
         let mut version = inline_version.map_or(VersionPin::None, |text| {
             self.version(text, entry.value.span)
         });
+        let has_inline_range = matches!(version, VersionPin::Range(_));
         let written_scalar = |key: &str| {
             let node = header.get(key)?;
             Some((
@@ -523,7 +524,7 @@ impl<'source> ModelReader<'source> {
                         let loaded = if key == "version" { "type" } else { key };
                         self.contradiction(other, this, loaded);
                     }
-                    Some(_) => {}
+                    Some(_) => version = both(version, written),
                 }
             }
             if key == "version" || (version_value.is_none() && scalar.is_some()) {
@@ -545,6 +546,7 @@ impl<'source> ModelReader<'source> {
                 package_value,
                 version_value,
                 has_inline_version: inline_version.is_some(),
+                has_inline_range,
             },
             repeated_headers: Vec::new(),
         })
@@ -642,6 +644,20 @@ fn same_content<'node>(
         }
     }
     true
+}
+
+/// What two keys of a header allow together: the version that is written has to agree with both.
+fn both(one: VersionPin, other: VersionPin) -> VersionPin {
+    match (one, other) {
+        (VersionPin::None, pin) | (pin, VersionPin::None) => pin,
+        (VersionPin::Exact(version), _) | (_, VersionPin::Exact(version)) => {
+            VersionPin::Exact(version)
+        }
+        (VersionPin::Range(one), VersionPin::Range(other)) => {
+            let text = format!("{}, {}", one.normal_form(), other.normal_form());
+            VersionPin::Range(Spec::parse(&text).unwrap_or(one))
+        }
+    }
 }
 
 /// Whether no version is one that both allow.

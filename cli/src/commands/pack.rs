@@ -130,7 +130,7 @@ fn shown_files_of(
     package: &Package,
     options: &ReadOptions,
 ) -> Result<Vec<Diagnostic>> {
-    let findings = check_shown_files(folder, package, options);
+    let findings = check_files(folder, package, options);
     if findings.iter().any(Diagnostic::is_error) {
         return Err(findings.into());
     }
@@ -138,12 +138,12 @@ fn shown_files_of(
 }
 
 /// Checks the pictures and the form of a package in a folder.
-pub(super) fn check_shown_files(
+pub(super) fn check_files(
     folder: &PackageFolder,
     package: &Package,
     options: &ReadOptions,
 ) -> Vec<Diagnostic> {
-    package.manifest.check_shown_files(|path| {
+    package.manifest.check_files(|path| {
         let is_there = folder.files().iter().any(|file| file.path == *path);
         let limit = options.limits.unpacked_bytes;
         let read = is_there.then(|| folder.read(path, limit));

@@ -489,9 +489,7 @@ fn read(
     let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
     let archive = Archive::open(&shown, bytes, &options.limits)?;
     let (package, mut warnings) = Package::from_archive(&shown, &archive, options).into_result()?;
-    let findings = package
-        .manifest
-        .check_shown_files(|path| Ok(archive.read(path)));
+    let findings = package.manifest.check_files(|path| Ok(archive.read(path)));
     if findings.iter().any(Diagnostic::is_error) {
         return Err(findings.into());
     }

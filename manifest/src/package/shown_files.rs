@@ -1,7 +1,7 @@
-//! The files of a package that are shown to people: pictures and the form.
+//! The files of a package that resolution does not need: pictures, the form, and the template of a Heat package.
 //!
 //! The rules are those of the reference implementation, which cannot load a package that breaks the rules
-//! about pictures. Resolution does not need these files, so they are read only when a package is checked or
+//! about pictures, or a Heat package without its template. Resolution does not need these files, so they are read only when a package is checked or
 //! published.
 
 use super::PackageManifest;
@@ -10,6 +10,12 @@ use crate::package_path::PackagePath;
 
 /// The most bytes of a picture.
 const MAX_PICTURE_BYTES: usize = 500 << 10;
+
+/// The most bytes of the name of a file.
+const MAX_FILE_NAME: usize = 255;
+
+/// The file that a Heat package consists of.
+const TEMPLATE_FILE: &str = "template.yaml";
 
 /// The folder of the form.
 const UI_FOLDER: &str = "UI";
@@ -21,7 +27,8 @@ const PICTURES: [&[u8]; 4] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", 
 type ReadFile<'a> = dyn FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic> + 'a;
 
 impl PackageManifest {
-    /// Checks the pictures and the form of the package, and returns what is wrong with them.
+    /// Checks the pictures, the form and the template of the package, and whether its archive can have a name; returns what
+    /// is wrong with them.
     ///
     /// `file` returns the bytes of a file of the package, or `None` if there is none. Its errors are among the
     /// findings.
@@ -33,10 +40,10 @@ impl PackageManifest {
     /// let source = SourceText::new("manifest.yaml", text);
     /// let manifest = PackageManifest::parse(&source, &ReadOptions::default());
     /// let (manifest, _) = manifest.into_result().unwrap();
-    /// let findings = manifest.check_shown_files(|_| Ok(Some(b"<svg/>".to_vec())));
+    /// let findings = manifest.check_files(|_| Ok(Some(b"<svg/>".to_vec())));
     /// assert_eq!(findings[0].message, "`web.png` is not a picture in PNG, JPEG or GIF");
     /// ```
-    pub fn check_shown_files(
+    pub fn check_files(
         &self,
         mut file: impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     ) -> Vec<Diagnostic> {
@@ -50,7 +57,33 @@ impl PackageManifest {
             findings.extend(finding.err());
         }
         findings.extend(self.check_form(&mut file).err());
+        findings.extend(self.check_template(&mut file).err());
+        findings.extend(self.check_archive_name().err());
         findings
+    }
+
+    /// Checks that a Heat package has its template.
+    fn check_template(&self, file: &mut ReadFile<'_>) -> Result<(), Diagnostic> {
+        if !self.format.is_heat_hot() || file(&usual_path(TEMPLATE_FILE))?.is_some() {
+            return Ok(());
+        }
+        let message =
+            format!("the package has no file `{TEMPLATE_FILE}`, which its format requires");
+        Err(Diagnostic::error(Code::PackageShape, message).at(self.name.location.clone()))
+    }
+
+    /// Checks that the name of the archive can be the name of a file.
+    fn check_archive_name(&self) -> Result<(), Diagnostic> {
+        let length = format!("{}-{}.zip", self.name.value, self.version).len();
+        if length <= MAX_FILE_NAME {
+            return Ok(());
+        }
+        let message = format!(
+            "the name and the version are too long: the archive of the package would have a name of {length} bytes, more \
+             than {MAX_FILE_NAME}"
+        );
+        let error = Diagnostic::error(Code::PackageShape, message).at(self.name.location.clone());
+        Err(error.hint("shorten the prerelease or the build metadata of the version, or the name"))
     }
 
     /// Checks a picture: the one that the manifest names, or the one with the usual name if there is one.
@@ -134,12 +167,36 @@ mod tests {
         let source = SourceText::new("manifest.yaml", text);
         let manifest = PackageManifest::parse(&source, &ReadOptions::default());
         let (manifest, _) = manifest.into_result().expect("the manifest is valid");
-        let findings = manifest.check_shown_files(|path| {
+        let findings = manifest.check_files(|path| {
             let mut files = files.iter();
             let file = files.find(|(name, _, _)| path.as_str() == *name);
             Ok(file.map(|(_, start, more)| [start, vec![0; *more].as_slice()].concat()))
         });
         findings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_heat_package_has_a_template() {
+        let format = "Format: Heat.HOT/1.0\n";
+        assert_eq!(
+            findings(format, &[]),
+            [
+                "manifest.yaml:1:11: error[PK0031]: the package has no file `template.yaml`, which its format requires"
+            ]
+        );
+        assert!(findings(format, &[("template.yaml", b"", 0)]).is_empty());
+        assert!(findings("Format: MuranoPL/1.0\n", &[]).is_empty());
+    }
+
+    #[test]
+    fn the_name_of_an_archive_is_a_name_of_a_file() {
+        // The name is `a.B-1.0.0-….zip`.
+        let with = |length: usize| {
+            let rest = "a".repeat(length - "a.B-1.0.0-.zip".len());
+            findings(&format!("Version: 1.0.0-{rest}\n"), &[])
+        };
+        assert!(with(255).is_empty());
+        assert!(with(256)[0].contains("a name of 256 bytes, more than 255"));
     }
 
     #[test]

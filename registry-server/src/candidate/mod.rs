@@ -85,7 +85,7 @@ pub(crate) fn check_archive(
     let (package, _) = Package::from_archive(&shown, &archive, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;
-    let findings = (package.manifest).check_shown_files(|path| Ok(archive.read(path)));
+    let findings = (package.manifest).check_files(|path| Ok(archive.read(path)));
     if findings.iter().any(Diagnostic::is_error) {
         return Err(invalid(&findings));
     }

@@ -25,7 +25,7 @@ use self::interfaces::InterfaceCheck;
 use self::known_releases::{CheckedPlace, KnownReleases, NoReleases};
 use self::targets::{Target, targets};
 use super::deployment::{check_readable_folder, check_readable_resources, check_resources_of};
-use super::pack::check_shown_files;
+use super::pack::check_files;
 use crate::args::{CheckArgs, Format};
 use crate::bound_release::BoundRelease;
 use crate::context::Context;
@@ -447,7 +447,7 @@ fn read_package(
         PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
     let (package, mut findings) = folder.package(options).into_result()?;
     findings.extend(ignored_in_template(&package, options));
-    findings.extend(check_shown_files(&folder, &package, options));
+    findings.extend(check_files(&folder, &package, options));
     let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
     findings.extend(check_validation_of(&package, has_file));
     let files = folder.files().iter().map(|file| file.path.clone());
@@ -473,7 +473,7 @@ fn read_archive(
     let read = Package::from_archive(&file.to_string_lossy(), &archive, options);
     let (package, mut findings) = read.into_result()?;
     findings.extend(ignored_in_template(&package, options));
-    findings.extend((package.manifest).check_shown_files(|path| Ok(archive.read(path))));
+    findings.extend((package.manifest).check_files(|path| Ok(archive.read(path))));
     findings.extend(check_validation_of(&package, |path| {
         archive.file(path).is_some()
     }));

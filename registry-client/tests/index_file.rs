@@ -85,6 +85,21 @@ fn lines_of_a_package_are_found_wherever_and_however_they_stand() {
     assert_eq!(versions(&registry, "c.C"), Ok(None));
 }
 
+/// Some editors begin files with a byte order mark. Elsewhere it is foreign.
+#[test]
+fn a_file_may_begin_with_a_byte_order_mark() {
+    let file = file(&[
+        "\u{feff}{\"name\":\"a.A\",\"version\":\"1.0.0\"}",
+        r#"{"name":"a.A","version":"2.0.0"}"#,
+        "\u{feff}{\"name\":\"a.A\",\"version\":\"3.0.0\"}",
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    assert_eq!(
+        versions(&registry, "a.A"),
+        Ok(Some(listed(&["1.0.0", "2.0.0"])))
+    );
+}
+
 #[test]
 fn an_error_is_reported_when_its_package_is_needed() {
     let file = file(&[
@@ -107,8 +122,8 @@ fn an_error_is_reported_when_its_package_is_needed() {
     );
     for (name, message, places) in [
         ("bad.Json", "trailing comma", " @2:38"),
-        ("bad.Version", "not an index record", " @3:37"),
-        ("bad.Names", "`name` appears twice", " @7:44"),
+        ("bad.Version", "not an index record", " @3:33"),
+        ("bad.Names", "`name` appears twice", " @7:39"),
     ] {
         // The line is left out, and told of once.
         for expected in [1, 0] {

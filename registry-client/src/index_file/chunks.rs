@@ -11,6 +11,8 @@ use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
+use super::records::without_mark;
+
 /// The size of a chunk in bytes: enough for hundreds of lines, and little enough for all threads to end at about the
 /// same time.
 pub(super) const CHUNK_BYTES: usize = 1 << 16;
@@ -56,7 +58,10 @@ fn read_chunks<R: Read>(
         let Some(number) = fetched.transpose() else {
             return Some(parts);
         };
-        let records = number.ok().zip(read_lines(&buffer, &mut reader, limits));
+        let records = number.ok().and_then(|number| {
+            let bytes = without_mark(&buffer, number == 1);
+            Some((number, read_lines(bytes, &mut reader, limits)?))
+        });
         if records.is_none() {
             // The other threads stop, too.
             lock(chunks).is_over = true;

@@ -48,6 +48,7 @@ use crate::threads::{Background, lock};
 use line_positions::Runs;
 use lines::{Line, Lines};
 pub use provided::read_provided;
+use records::without_mark;
 
 /// A registry in an index file.
 #[derive(Debug)]
@@ -286,6 +287,7 @@ impl IndexFileRegistry {
             if content.is_empty() {
                 continue;
             }
+            let content = without_mark(content, number == 1);
             let name = IndexRecord::package_of_line(content);
             let name = name.as_deref();
             if name.is_none() || name != current.as_ref().map(PackageName::as_str) {

@@ -19,7 +19,13 @@ pub fn read_provided(
     let mut errors = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let trimmed = line.trim_end();
+        let mut trimmed = line.trim_end();
+        // A file may begin with a byte order mark.
+        if start == 0
+            && let Some(rest) = trimmed.strip_prefix('\u{feff}')
+        {
+            trimmed = rest;
+        }
         if !trimmed.is_empty() {
             let locate = |span: Span| {
                 Location::new(

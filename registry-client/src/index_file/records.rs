@@ -14,9 +14,19 @@ use crate::registry::RegistryError;
 use crate::registry_title::titled;
 use crate::threads::lock;
 
+/// The byte order mark in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// A line without the byte order mark that a file may begin with: elsewhere it is an error.
+pub(super) fn without_mark(line: &[u8], is_first: bool) -> &[u8] {
+    let rest = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first);
+    rest.unwrap_or(line)
+}
+
 impl IndexFileRegistry {
     /// Reads a line of the file; `number` counts from one.
     pub(super) fn read_line(&self, line: &[u8], number: usize) -> Result<IndexRecord, Diagnostic> {
+        let line = without_mark(line, number == 1);
         let text = std::str::from_utf8(line).map_err(|error| {
             let start = error.valid_up_to();
             let shown = String::from_utf8_lossy(line);

@@ -36,18 +36,46 @@ pub(super) fn read(
         .deserialize_map(RecordVisitor(interner))
         .and_then(|record| deserializer.end().map(|()| record))
         .map_err(|error| {
-            let start = error.column().saturating_sub(1);
+            let at = error.column().saturating_sub(1);
+            let text = error.is_data().then(|| text_before(line, at)).flatten();
+            let span = text.unwrap_or(Span {
+                start: at,
+                end: at + 1,
+            });
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             let message = format!(
                 "not an index record: {}",
                 Escaped::within(message, MESSAGE_CHARACTERS)
             );
-            Diagnostic::error(Code::IndexRecord, message).at(locate(Span {
-                start,
-                end: start + 1,
-            }))
+            Diagnostic::error(Code::IndexRecord, message).at(locate(span))
         })
+}
+
+/// The text that ends at a place, or before a colon there: the JSON parser is at its end when it is found to be wrong.
+fn text_before(line: &str, at: usize) -> Option<Span> {
+    let bytes = line.as_bytes();
+    let mut start = None;
+    let mut last = None;
+    let mut place = 0;
+    while place <= at {
+        match (*bytes.get(place)?, start) {
+            (b'\\', Some(_)) => place += 1,
+            (b'"', None) => start = Some(place),
+            (b'"', Some(beginning)) => {
+                last = Some(Span {
+                    start: beginning,
+                    end: place + 1,
+                });
+                start = None;
+            }
+            _ => {}
+        }
+        place += 1;
+    }
+    let text = last.filter(|_| start.is_none())?;
+    let between = line.get(text.end..=at).unwrap_or_default().trim();
+    matches!(between, "" | ":").then_some(text)
 }
 
 /// The visitor of a record, with an interner for its names and specs.

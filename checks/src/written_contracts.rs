@@ -33,6 +33,14 @@ pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
         let finding = finding.at(place(location, start, start + name.len()));
         findings.push(finding.hint(format!("write `'{name}'`, or a prefix of `Namespaces`")));
     }
+    if has_length_without_items(&property.contract.value) {
+        let name = Escaped::shortened(&property.name.value);
+        let message = format!(
+            "the contract of `{name}` has a length for a list but no contract for its items, so the engine loads no item"
+        );
+        let finding = Diagnostic::warning(Code::Contract, message).at(location.clone());
+        findings.push(finding.hint("`$` accepts every item: `[$, 1]`"));
+    }
     if refuses_objects(&property.contract.value) {
         let name = Escaped::shortened(&property.name.value);
         let message = format!(
@@ -41,6 +49,28 @@ pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
         );
         findings.push(Diagnostic::warning(Code::Contract, message).at(location.clone()));
     }
+}
+
+/// Whether a contract has a length for a list and none for its items: the engine cannot load any item.
+fn has_length_without_items(contract: &Contract) -> bool {
+    let mut rest = vec![contract];
+    while let Some(contract) = rest.pop() {
+        match contract {
+            Contract::Rules(_) => {}
+            Contract::List {
+                items,
+                minimum,
+                maximum,
+            } => {
+                if items.is_empty() && (*minimum > 0 || maximum.is_some()) {
+                    return true;
+                }
+                rest.extend(items);
+            }
+            Contract::Map(entries) => rest.extend(entries.iter().map(|(_, value)| value)),
+        }
+    }
+    false
 }
 
 fn place(location: &Location, start: usize, end: usize) -> Location {

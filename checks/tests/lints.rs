@@ -295,6 +295,9 @@ fn a_contract_that_the_engine_reads_otherwise() {
         "$.template(db:Table, acme.db.Table)",
         "$.template(db:Table).owned()",
         "$.template(db:Table).notNull().notOwned()",
+        "[1]",
+        "[0, 2]",
+        "{k: [1]}",
     ] {
         assert_eq!(with(contract), [(Code::Contract, WARNING, 8)], "{contract}");
     }
@@ -306,6 +309,8 @@ fn a_contract_that_the_engine_reads_otherwise() {
         "!yaql \"$.int()\"",
         "$.string().check(matches($, '^a$'))",
         "'server'",
+        "[0]",
+        "[$, 1]",
     ] {
         assert_eq!(with(contract), [], "{contract}");
     }

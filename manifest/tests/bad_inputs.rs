@@ -74,6 +74,14 @@ fn careless_manifests_are_read() {
             "3:10: warning[PK0007]: `Require` must be a mapping, not a scalar",
         ),
         (
+            "Require: false",
+            "3:10: warning[PK0007]: `Require` must be a mapping, not a scalar",
+        ),
+        (
+            "Require: 0",
+            "3:10: warning[PK0007]: `Require` must be a mapping, not a scalar",
+        ),
+        (
             "Format: ''",
             "3:9: warning[PK0018]: `Format` is empty, which means MuranoPL/1.0",
         ),
@@ -229,7 +237,6 @@ fn class_files() {
         "Name: X\nExtends: [[Y]]",
         "Name: X\nExtends: [~]",
         "Name: X\nExtends: 42",
-        "Name: X\nExtends: [Y, Y]",
         "Name: X\nExtends: X",
         "Name: X\nExtends: a:b:c",
         "Name: X\nUsage: Bogus",

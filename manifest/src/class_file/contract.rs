@@ -236,10 +236,10 @@ fn constraint(
             ("versionSpec" | "version_spec", [Token { kind, .. }]) => {
                 spec = match kind {
                     TokenKind::Word("null") => None,
-                    TokenKind::Text(written) | TokenKind::Number(written) => {
+                    TokenKind::Text(written) => {
                         Some(Spec::parse(written).map_err(|error| error.with_suggestion())?)
                     }
-                    _ => return Err("the version spec is not text".to_owned()),
+                    _ => return Err("the version spec is not text: write it in quotes".to_owned()),
                 };
             }
             // Such as 1.2.3 without quotes, which would be a contract without a spec.
@@ -389,7 +389,7 @@ mod tests {
             Ok(vec![class("io.murano.Object", Some(">=1.2")), Rule::Owned])
         );
         assert_eq!(
-            rules("$.class(std:Object, versionSpec => 1.10)"),
+            rules("$.class(std:Object, versionSpec => '1.10')"),
             Ok(vec![class("io.murano.Object", Some("1.10"))])
         );
         assert_eq!(
@@ -410,6 +410,8 @@ mod tests {
             "$.class($x)",
             "$.class(Db",
             "$.class(Db, null, 'x')",
+            "$.class(Db, null, 2)",
+            "$.class(Db, versionSpec => 1.10)",
             "$.class(Db, null, 1.2.3)",
             "$.class(Db, versionSpec => 1.2.3)",
             "$.template(Db, null, >=1)",

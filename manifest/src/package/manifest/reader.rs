@@ -238,7 +238,7 @@ impl ManifestReader<'_> {
     ) -> Option<&'node Mapping> {
         let node = mapping.present(key)?;
         let found = node.as_mapping();
-        if key == "Require" && is_empty(node) {
+        if key == "Require" && found.is_none() && node.is_nothing() {
             self.warn_of_kind("`Require`", "a mapping", node);
         } else if found.is_none() {
             let finding = self
@@ -431,15 +431,6 @@ impl ManifestReader<'_> {
                 None
             }
         }
-    }
-}
-
-/// Whether a part is an empty text or list.
-fn is_empty(node: &Node) -> bool {
-    match &node.value {
-        Value::Scalar(scalar) => scalar.text.is_empty(),
-        Value::Sequence(items) => items.is_empty(),
-        Value::Mapping(_) => false,
     }
 }
 

@@ -7,7 +7,7 @@
 //! - [`check_manifest`], [`check_classes`] and [`check_package`] check a package. The caller provides the
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
 //! - [`check_member_uses`] checks the members that the bodies of methods use.
-//! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
+//! - [`compare_apis`] finds the differences between the classes of two versions, and the version bump that they need.
 //! - [`update_effects`] finds out which of these differences concern a package that depends on the one that changed.
 //! - [`compare_records`] and [`compare_declarations`] find the differences between releases of other ecosystems.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.

@@ -336,8 +336,7 @@ fn newer_core(
     }
     if package.manifest.format.is_heat_hot() {
         let message = format!(
-            "a package of format Heat.HOT requires the core library `{core}` implicitly, so that {newest}, its newest \
-             version, is not accepted"
+            "a package of format Heat.HOT requires the core library `{core}` implicitly, so its newest version, {newest}, is excluded"
         );
         return Some(
             Diagnostic::warning(Code::CoreUnpinned, message)
@@ -351,8 +350,7 @@ fn newer_core(
         );
     }
     let message = format!(
-        "the manifest does not require the core library `{core}`, so that {newest}, its newest \
-         version, is not accepted"
+        "the manifest does not require the core library `{core}`, so its newest version, {newest}, is excluded"
     );
     let finding = Diagnostic::warning(Code::CoreUnpinned, message)
         .label(

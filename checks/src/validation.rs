@@ -323,7 +323,10 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
                 let message = format!("the choice `{text}` has no case");
                 let finding = Diagnostic::warning(Code::ChoiceWithoutCase, message)
                     .at(choice.location.clone())
-                    .label(decision.argument.location.clone(), "it is decided here")
+                    .label(
+                        decision.argument.location.clone(),
+                        "the cases depend on this argument",
+                    )
                     .hint(format!("if nothing has to be done, add `{text}: []`"));
                 self.findings.push(finding);
             }

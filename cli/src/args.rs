@@ -101,7 +101,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// If stderr is a terminal that supports them
+    /// For each of stdout and stderr, if it is a terminal that supports them
     Auto,
     /// Always
     Always,
@@ -206,7 +206,7 @@ commands! {
     "Check packages" {
         /// Check packages, manifests, class files and archives
         Check("check", CheckArgs),
-        /// Compare the classes of two versions, and find the version step that the changes require
+        /// Compare the classes of two versions, and find the version bump that the changes require
         Semver("semver", SemverArgs),
         /// Write an interface from classes, or compare two versions of one
         Interface("interface", InterfaceArgs),

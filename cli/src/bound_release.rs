@@ -131,7 +131,7 @@ impl BoundRelease {
             }
             Searched::Conflict(conflict) => {
                 let message = format!(
-                    "the requirements of {} {} have no resolution, so that classes of other packages are \
+                    "the requirements of {} {} have no resolution, so classes of other packages are \
                      unknown: {}",
                     package.name(),
                     package.manifest.version,

@@ -211,7 +211,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         SOLVING,
         &[(
             Failed,
-            "the version step is too small, or `--deny-review` found something",
+            "the version bump is too small, or `--deny-review` found something",
         )],
     ),
     (
@@ -263,7 +263,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[
             (
                 Failed,
-                "the call has no answer, or the lockfile is missing or out of date",
+                "the function returned no result, or the lockfile is missing or out of date",
             ),
             (
                 Resource,
@@ -278,7 +278,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         FETCHING,
         &[(
             Failed,
-            "a check failed, the version step is too small, or a dry run found other content",
+            "a check failed, the version bump is too small, or a dry run found other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),
@@ -311,7 +311,11 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     ("cache forget", LOCAL_ONLY, &[]),
     ("serve", &[Done, Usage, Registry], &[NOT_OPENED]),
-    ("export-static", &[Done, Usage, Registry], &[NOT_OPENED]),
+    (
+        "export-static",
+        &[Done, Usage, Registry],
+        &[(Registry, "the registry cannot be opened")],
+    ),
 ];
 
 /// The exit codes of a command with their meanings; empty for a command that only has subcommands. `command` is its

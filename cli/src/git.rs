@@ -71,7 +71,7 @@ impl NoRevision {
         let [without_repository, unknown] = hints;
         let (reason, hint) = match self {
             Self::NoRepository => (
-                Some("this folder is in no git repository".to_owned()),
+                Some("this folder is not in a git repository".to_owned()),
                 Some(without_repository.to_owned()),
             ),
             Self::Refused { reason, command } => (

@@ -356,7 +356,7 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
         let mut finding = error.to_diagnostic();
         if error.is_not_found() && path == Path::new("-") {
             finding = finding.hint(
-                "a manifest is not read from stdin, because the files beside it count: pass its path",
+                "a manifest cannot be read from stdin, because the files beside it are needed: pass its path",
             );
         } else if error.is_not_found() {
             match manifest_at(path).read_link() {

@@ -157,7 +157,7 @@ fn one_run_finds_all_mistakes() {
             "3:3: the name `distro` is reserved: pkgres gives it a value",
             "4:3: the argument `no_default` has no `default` and is not `required`; hint: add a `default`, or `required: true`",
             "5:20: the default `opnjdk` is not among the choices; hint: did you mean `openjdk`?",
-            "5:47: the choice `openjdk` is there twice",
+            "5:47: the choice `openjdk` is listed twice",
             "5:57: unknown key `requierd` in an argument; hint: did you mean `required`?",
             "7:42: the name `SIV_RECONCILE` is reserved: pkgres gives it a value",
         ]
@@ -183,7 +183,7 @@ fn validators_have_a_kind_and_its_keys() {
         ),
         (
             "  - package: [a, a]",
-            "2:18: the package `a` is there twice",
+            "2:18: the package `a` is listed twice",
         ),
         ("  - package: []", "2:14: `package` has no package"),
         (
@@ -208,7 +208,7 @@ fn validators_have_a_kind_and_its_keys() {
         ),
         (
             "  - any: []",
-            "2:5: `any` has no validators, so that none can succeed",
+            "2:5: `any` has no validators, so none can succeed",
         ),
         (
             "  - os_case: {debian: []}",

@@ -250,10 +250,8 @@ fn a_locked_content_is_used_although_there_is_another_one() {
     assert!(matches!(answer, Ok(Answer::Conflict(_))), "{answer:?}");
     assert_eq!(
         messages(&without_lock, place.path()),
-        [
-            "acme.network 1.10.0 has two contents, so that it is not used: \
-          collections/acme/network and collections/acme-network-1.10.0.tar.gz"
-        ]
+        ["acme.network 1.10.0 has two contents, so it is not used: \
+          collections/acme/network and collections/acme-network-1.10.0.tar.gz"]
     );
 }
 

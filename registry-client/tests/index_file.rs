@@ -163,8 +163,8 @@ fn a_version_with_two_contents_is_left_out() {
         let findings = registry.take_findings();
         let texts: Vec<String> = findings.iter().map(placed).collect();
         let expected = [
-            "a.Twice 1.1.0 appears twice with different content, so that it is not used @1:1 @5:1",
-            "a.Twice 2.0.0 appears twice with different content, so that it is not used @2:1 @6:1",
+            "a.Twice 1.1.0 appears twice with different content, so it is not used @1:1 @5:1",
+            "a.Twice 2.0.0 appears twice with different content, so it is not used @2:1 @6:1",
         ];
         assert_eq!(texts, if is_first { &expected[..] } else { &[] });
         assert!(!findings.iter().any(Diagnostic::is_error));

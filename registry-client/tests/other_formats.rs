@@ -104,7 +104,7 @@ fn equal_files_are_one_release_and_different_ones_none() {
         .replace(&*folder.path().to_string_lossy(), "FOLDER");
     assert_eq!(
         message,
-        "warning[PK0041]: http://acme.example/Motor/ 1.0@2021-05-01 has two contents, so that it is not used: \
+        "warning[PK0041]: http://acme.example/Motor/ 1.0@2021-05-01 has two contents, so it is not used: \
          FOLDER/a.xml and FOLDER/b/a.xml; hint: remove the one that is not the release"
     );
     // Whoever finds no version learns why.

@@ -12,7 +12,7 @@
 //! `docs/registry-protocol.md` specifies the protocol. Every operation of [`RegistryBackend`] blocks
 //! unless its documentation says otherwise.
 //!
-//! A publish costs as much as its package has releases, because the index document of the package is
+//! The cost of a publish grows with the number of releases of its package, because its index document is
 //! rendered anew. Writers wait for each other, on all nodes; readers never wait.
 
 mod access;

@@ -191,7 +191,7 @@ fn ansible_accepts_and_imports_what_is_installed() {
     let stderr = String::from_utf8_lossy(&checked.stderr);
     assert!(checked.status.success(), "{stderr}");
     assert!(
-        stderr.contains("`>=1.0.0,<2.0.0` has the versions"),
+        stderr.contains("`>=1.0.0,<2.0.0` allows only versions"),
         "{stderr}"
     );
 

@@ -74,7 +74,7 @@ fn without_a_model_nothing_of_its_objects_is_restored() {
     run(&["--model", "model.yaml"]);
     assert_eq!(content(), "v");
     let said = run(&[]);
-    assert!(said.contains("Left out: 1 resource of classes"), "{said}");
+    assert!(said.contains("Skipped 1 resource of classes"), "{said}");
     assert_eq!(content(), "v");
     let planned = pkgres(folder.path()).arg("plan").args(WEB).output();
     let said = text(&planned.expect("the program starts").stderr);

@@ -58,7 +58,7 @@ fn what_was_kept_and_is_lost_can_be_given_up() {
         let stderr = String::from_utf8_lossy(&failed.stderr).into_owned();
         assert_eq!(failed.status.code(), Some(7), "{stderr}");
         assert!(
-            stderr.contains("what `file:/web.conf` had before it was changed is lost"),
+            stderr.contains("the saved state of `file:/web.conf` cannot be restored"),
             "{stderr}"
         );
         stderr

@@ -62,7 +62,7 @@ impl Bump {
         }
     }
 
-    /// The lowest version that is this step after another one.
+    /// The lowest version that is this bump from another one.
     ///
     /// ```
     /// use pkgres_checks::Bump;

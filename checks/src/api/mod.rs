@@ -1,4 +1,4 @@
-//! Compares the classes of two versions of a package, and finds the version step that the differences need.
+//! Compares the classes of two versions of a package, and finds the version bump that the differences need.
 //!
 //! The comparison covers everything that other packages can rely on: listed classes and their *effective* members,
 //! inherited ones included. A method that moved to an ancestor is not a difference; if a parent lost a method, that
@@ -102,7 +102,7 @@ pub struct ApiComparison {
 }
 
 impl ApiComparison {
-    /// The least version step that the differences need.
+    /// The least version bump that the differences need.
     pub fn needed_bump(&self) -> Bump {
         let impacts = self.differences.iter().map(ApiDifference::impact);
         let needed = impacts.map(Bump::needed_for).max();

@@ -157,7 +157,7 @@ impl Reporter<'_> {
                 continue;
             }
             let message = format!(
-                "the fact `{}` is unknown{}, so that it matches nothing there",
+                "the fact `{}` is unknown{}, so it matches nothing there",
                 Escaped::shortened(&key.value),
                 on(&without)
             );
@@ -281,7 +281,7 @@ fn finding(
         Capability::SignatureMismatch(differences) => {
             let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
             let message = format!(
-                "`{name}` of `{class_name}` cannot be called as `{of}` says: {}",
+                "`{name}` of `{class_name}` does not match `{of}`: {}",
                 differences.join(", ")
             );
             (Code::SignatureMismatch, message)
@@ -328,7 +328,10 @@ fn finding(
         .clone()
         .unwrap_or_else(|| named_at.clone()));
     if let Some(declared) = function.function {
-        finding = finding.label(declared.name.location.clone(), "the interface has it here");
+        finding = finding.label(
+            declared.name.location.clone(),
+            "declared in the interface here",
+        );
     }
     for hint in hints {
         finding = finding.hint(hint);

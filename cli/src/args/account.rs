@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
+use pkgres_registry_server::Scope;
 
 use super::{NetworkArgs, TargetArgs};
 
@@ -146,7 +148,8 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long, value_name = "OWNER")]
     pub(crate) owner: Option<String>,
 
-    /// A package, or a namespace such as `org.acme.*`, to which the token is limited; can be repeated
+    /// A package, or a namespace such as `org.acme.*`, to which the token is limited; can be repeated; such a token
+    /// cannot have the scopes `read` and `admin`
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
@@ -154,7 +157,8 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) note: String,
 
-    /// When the token expires: a date, a time, or a duration such as `30 days`
+    /// When the token expires: a date, a time, or a duration such as `30 days`; by default after 90 days, at most
+    /// after 366
     #[arg(long, value_name = "DATE|DURATION")]
     pub(crate) expires: Option<String>,
 
@@ -172,7 +176,20 @@ pub(crate) struct TokenRevokeArgs {
 }
 
 /// The names of all scopes.
-fn scopes() -> clap::builder::PossibleValuesParser {
-    let names = pkgres_registry_server::Scope::ALL.iter();
-    names.map(|scope| scope.as_str()).collect::<Vec<_>>().into()
+fn scopes() -> PossibleValuesParser {
+    let scopes = Scope::ALL.iter();
+    let values = scopes.map(|scope| {
+        let permits = match scope {
+            Scope::Publish => "Publish releases",
+            Scope::Yank => "Yank releases, and undo this",
+            Scope::Delete => "Delete releases for good",
+            Scope::Owners => "Change the owners of a package",
+            Scope::Read => "Read a private registry",
+            Scope::Tokens => "Create, list and revoke tokens of the same owner",
+            Scope::Admin => "Everything",
+            _ => return PossibleValue::new(scope.as_str()),
+        };
+        PossibleValue::new(scope.as_str()).help(permits)
+    });
+    values.collect::<Vec<_>>().into()
 }

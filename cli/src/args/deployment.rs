@@ -16,8 +16,8 @@ use super::solving::{PolicyArgs, RegistryArgs};
 // They are independent switches.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct DeploymentArgs {
-    /// The manifest of the project, or its folder
-    #[arg(default_value = "manifest.yaml")]
+    /// The manifest of the project, or its folder; by default, the project in this folder
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) manifest: PathBuf,
 
     /// A machine: `local:` is this one, `rootfs:PATH` a folder with the root file system of another one, and
@@ -33,7 +33,7 @@ pub(crate) struct DeploymentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) inventory: Option<PathBuf>,
 
-    /// Work only on these machines of the inventory, by name; can be repeated
+    /// Work only on these machines of the inventory, by name; can be repeated, or a list with commas
     #[arg(
         long,
         value_name = "NAME",
@@ -42,7 +42,7 @@ pub(crate) struct DeploymentArgs {
     )]
     pub(crate) limit: Vec<String>,
 
-    /// How many machines to work on at once
+    /// How many machines to work on at once; with `--watch`, all of them
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) forks: u16,
 

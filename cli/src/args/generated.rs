@@ -90,8 +90,8 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The command; by default, `pkgres` itself
-    pub(crate) command: Option<String>,
+    /// The command, such as `lock` or `interface init`; by default, `pkgres` itself
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,8 @@ use super::{PolicyArgs, RegistryArgs};
 /// How conformance is checked and reported.
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArgs {
-    /// Check that classes have the functions of the interfaces that the manifest says they implement
+    /// Check that classes have the functions of the interfaces that the manifest says they implement; the options
+    /// `--facts`, `--deny`, `--warn`, `--allow`, `--baseline` and `--write-baseline` need this one
     #[arg(long)]
     pub(crate) interfaces: bool,
 
@@ -60,7 +61,7 @@ pub(crate) struct InterfaceArgs {
 pub(crate) enum InterfaceCommand {
     /// Write an interface from a class, or from what most classes of a package have in common
     Init(Box<InterfaceInitArgs>),
-    /// Show the differences between two versions of an interface, and the version step that they require
+    /// Show the differences between two versions of an interface, and the version bump that they require
     Diff(InterfaceDiffArgs),
 }
 
@@ -79,7 +80,7 @@ pub(crate) struct InterfaceInitArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<ClassName>,
 
-    /// Write to a file instead of stdout; it must not exist
+    /// Write to a file instead of stdout; it must not exist, and its folder is created
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -61,7 +61,8 @@ pub(crate) struct UnpackArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Package folders, archives, manifests or class files
+    /// Package folders, archives, and their files: manifests, class, interface, resources and validation files; also
+    /// roots of other ecosystems, collections and NodeSet2 files
     #[arg(default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -71,8 +72,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
 
-    /// Check the members that method bodies use, with the locked versions of required packages, or else those that
-    /// resolve
+    /// Check the members that method bodies use, against the locked versions of required packages or, without a
+    /// lockfile, those of a new resolution
     #[arg(long)]
     pub(crate) members: bool,
 

@@ -9,11 +9,12 @@ use super::{CertificateArgs, CoreArgs, PolicyArgs, RegistryArgs, SolveArgs};
 /// A project that is an option, because the arguments of the command are packages.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ProjectArgs {
-    /// The manifest of the project, or its folder
+    /// The manifest of the project, or its folder; by default, the project in this folder
     #[arg(
         long = "manifest-path",
         value_name = "PATH",
-        default_value = "manifest.yaml"
+        default_value = "manifest.yaml",
+        hide_default_value = true
     )]
     pub(crate) manifest: PathBuf,
 
@@ -144,8 +145,9 @@ pub(crate) struct GraphArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// An error code such as PK0012, the manifest of the project, or its folder
-    #[arg(default_value = "manifest.yaml")]
+    /// An error code such as PK0012, a rule of compatibility such as class-removed, the manifest of the project, or its
+    /// folder; by default, the project in this folder
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) subject: PathBuf,
 
     #[command(flatten)]
@@ -160,8 +162,8 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RepairArgs {
-    /// The manifest of the project, or its folder
-    #[arg(default_value = "manifest.yaml")]
+    /// The manifest of the project, or its folder; by default, the project in this folder
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     manifest: PathBuf,
 
     /// The manifest as an option, as for `add` and `update`
@@ -215,7 +217,7 @@ pub(crate) struct InitArgs {
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
 
-    /// The full name of the package; by default, made from the name of the folder
+    /// The full name of the package; by default, `org.example.` and the name of the folder
     #[arg(long)]
     pub(crate) name: Option<String>,
 
@@ -319,8 +321,9 @@ pub(crate) struct ResolveArgs {
 #[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
-    /// The manifest of the project, or its folder; several projects get a lockfile each
-    #[arg(default_value = "manifest.yaml")]
+    /// The manifest of the project, or its folder; by default, the project in this folder; several projects get a
+    /// lockfile each
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) manifest: Vec<PathBuf>,
 
     /// Lock the members of the workspace in the nearest pkgres.toml

@@ -12,7 +12,7 @@ use super::{MemberArgs, NetworkArgs, RegistryArgs};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TargetArgs {
     /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
-    /// one that the package's name is bound to, or else the first one on the network
+    /// first one on the network, and for a package the one that its name is bound to
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) registry: Option<String>,
 
@@ -37,7 +37,7 @@ pub(crate) struct PublishArgs {
     #[arg(long)]
     pub(crate) allow_unsatisfiable: bool,
 
-    /// Publish even if the differences from the newest lower version require a larger version step
+    /// Publish even if the differences from the newest lower version require a larger version bump
     #[arg(long)]
     pub(crate) allow_incompatible: bool,
 }
@@ -50,7 +50,7 @@ pub(crate) struct YankArgs {
     /// The version
     pub(crate) version: Option<String>,
 
-    /// The reason, which the registry shows with the release
+    /// The reason, which the registry shows with the release; required unless `--undo`
     #[arg(
         long,
         value_name = "TEXT",
@@ -69,8 +69,8 @@ pub(crate) struct YankArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LockedArgs {
-    /// The manifest of the project, or its folder
-    #[arg(default_value = "manifest.yaml")]
+    /// The manifest of the project, or its folder; by default, the project in this folder
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
@@ -150,7 +150,7 @@ pub(crate) struct ForgetArgs {
 /// The storage of a registry.
 #[derive(Debug, Args)]
 pub(crate) struct StorageArgs {
-    /// The folder for the data; `pkgres serve` creates it if it does not exist
+    /// The folder for the data; `pkgres serve` creates it if it does not exist, `pkgres export-static` does not
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 

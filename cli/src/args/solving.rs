@@ -77,8 +77,8 @@ pub(crate) struct NetworkArgs {
 /// A project, and the options for solving it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SolveArgs {
-    /// The manifest of the project, or its folder
-    #[arg(default_value = "manifest.yaml")]
+    /// The manifest of the project, or its folder; by default, the project in this folder
+    #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]

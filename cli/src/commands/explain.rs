@@ -1,8 +1,8 @@
 //! `pkgres explain`
 
 use pkgres_checks::{ApiRule, Impact, RecordRule};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{did_you_mean, most_similar};
 use pkgres_resolver::Locked;
 use serde_json::json;
 
@@ -24,6 +24,16 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
     if let Some(rule) = Rule::find(&subject).filter(|_| !args.subject.exists()) {
         rule.explain(output);
         return Ok(Exit::Done);
+    }
+    if !args.subject.exists()
+        && let Some(similar) = most_similar(&subject, Rule::ids())
+    {
+        let message = format!(
+            "there is no rule, code or project `{}`",
+            Escaped::shortened(&subject)
+        );
+        let finding = Diagnostic::error(Code::Usage, message);
+        return Err(finding.hint(did_you_mean(similar)).into());
     }
     let project = Project::open(&args.subject, context)?;
     let mut task = SolveTask::of_project(&project, context)?;
@@ -76,6 +86,12 @@ struct Rule {
 }
 
 impl Rule {
+    /// The ids of all rules.
+    fn ids() -> impl Iterator<Item = &'static str> {
+        let classes = ApiRule::ALL.iter().map(|rule| rule.id());
+        classes.chain(RecordRule::ALL.iter().map(|rule| rule.id()))
+    }
+
     /// The rule with an id. If class packages and other ecosystems have the same rule, it is the one of class packages.
     fn find(id: &str) -> Option<Self> {
         if let Some(rule) = ApiRule::with_id(id) {

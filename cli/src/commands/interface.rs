@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pkgres_checks::{Bump, Impact, interface_differences, interface_text};
-use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
+use pkgres_files::{Follow, RealFileSystem, make_folder, read_file, write_file};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     ClassName, Interface, ReadOptions, Release, did_you_mean, most_similar_name,
@@ -55,6 +55,13 @@ fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Res
     if file.symlink_metadata().is_ok() {
         let message = format!("{} exists already", file.to_string_lossy());
         return Err(Failure::usage(message));
+    }
+    // The first interface of a package is also the first file in its folder.
+    if let Some(folder) = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        make_folder(&RealFileSystem, folder)?;
     }
     write_file(&RealFileSystem, file, text.as_bytes())?;
     let file = file.to_string_lossy();

@@ -354,7 +354,7 @@ fn check_requirements(
     for hint in proof.hints {
         finding = finding.hint(hint);
     }
-    let hint = "publish what it requires first; `--allow-unsatisfiable` publishes it all the same";
+    let hint = "publish what it requires first; `--allow-unsatisfiable` publishes it anyway";
     Err(Failure {
         findings: vec![finding.hint(hint)],
         exit: Exit::Registry,
@@ -452,7 +452,7 @@ fn check_step(
     }
     let mut findings = compared.findings(false);
     if let Some(verdict) = findings.last_mut() {
-        let hint = "`--allow-incompatible` publishes it all the same";
+        let hint = "`--allow-incompatible` publishes it anyway";
         verdict.hints.push(hint.to_owned());
     }
     Err(Failure {

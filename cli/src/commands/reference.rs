@@ -21,25 +21,24 @@ pub(super) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
 pub(super) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
     let mut command = whole_grammar();
     command.build();
-    let command = match &args.command {
-        None => command,
-        Some(name) => {
-            let subcommand = command
-                .get_subcommands()
-                .find(|subcommand| subcommand.get_name() == name);
-            let subcommand = subcommand.cloned().ok_or_else(|| {
-                let finding =
-                    Diagnostic::error(Code::Usage, format!("there is no command `{name}`"));
-                let known = command.get_subcommands().map(clap::Command::get_name);
-                let hint = match most_similar(name, known) {
-                    Some(similar) => did_you_mean(similar),
-                    None => "`pkgres help` lists all commands".to_owned(),
-                };
-                Failure::from(finding.hint(hint))
-            })?;
-            subcommand.display_name(format!("pkgres-{name}"))
-        }
-    };
+    // Shells split `interface init` into words, and people quote it.
+    let names = args.command.iter().flat_map(|words| words.split(' '));
+    let mut title = "pkgres".to_owned();
+    for name in names {
+        let is_named = |subcommand: &&Command| subcommand.get_name() == name;
+        let found = command.get_subcommands().find(is_named).cloned();
+        let subcommand = found.ok_or_else(|| {
+            let finding = Diagnostic::error(Code::Usage, format!("there is no command `{name}`"));
+            let known = command.get_subcommands().map(clap::Command::get_name);
+            let hint = match most_similar(name, known) {
+                Some(similar) => did_you_mean(similar),
+                None => "`pkgres help` lists all commands".to_owned(),
+            };
+            Failure::from(finding.hint(hint))
+        })?;
+        title = format!("{title}-{name}");
+        command = subcommand.display_name(title.clone());
+    }
     let mut page = Vec::new();
     // The generator leaves out the help of options that the short help hides.
     let command = command.mut_args(|option| match option.get_help().cloned() {

@@ -79,7 +79,7 @@ impl Batch {
             // They were read before without an error.
             let theirs = own_settings(folder, context).ok().flatten();
             let reason = if theirs.is_some_and(|path| path.as_os_str().is_empty()) {
-                "is not below the pkgres.toml of the workspace, so that it has none of its settings,"
+                "is outside the folder of the workspace, so its pkgres.toml does not apply,"
             } else {
                 "has settings of its own,"
             };

@@ -39,7 +39,7 @@ pub(super) fn run(args: &VerifyCertificateArgs, output: &mut Output) -> Result<E
     }
     let sum = |count: fn(&Accepted) -> usize| all.iter().map(count).sum();
     output.note(&format!(
-        "Checked {} in {}. What the files .opb and .json say is trusted, the search is not",
+        "Checked {} in {}. The .opb and .json files are trusted; the search is not",
         counted(sum(|accepted| accepted.constraints), "constraint"),
         counted(sum(|accepted| accepted.steps), "step"),
     ));

@@ -131,6 +131,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "pkgres explain PK0012",
                 "what a code means, and how to fix it",
             ),
+            (
+                "pkgres explain class-removed",
+                "what a rule of compatibility means, and what to do",
+            ),
         ],
     ),
     (
@@ -209,7 +213,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         "config unset",
         &[(
             "pkgres config unset --project registries",
-            "the folder around the package is the registry again",
+            "use the default registry again",
         )],
     ),
     (
@@ -358,7 +362,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         "interface diff",
         &[(
             "pkgres interface diff old/Service.yaml Interfaces/Service.yaml",
-            "what changes for callers, and the version step that it requires",
+            "what changes for callers, and the version bump that it requires",
         )],
     ),
     (
@@ -489,7 +493,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "cache forget",
-        &[("pkgres cache forget acme", "trust a registry anew")],
+        &[(
+            "pkgres cache forget acme",
+            "trust a registry again as on first use",
+        )],
     ),
     (
         "serve",

@@ -74,7 +74,7 @@ impl RegistryOptions {
             return Ok(());
         }
         let message = format!(
-            "there is no folder for the state of {}, which shows whether it goes back in time",
+            "there is no folder to store the state of {}, so a rollback could not be detected",
             title_of(&registry.location)
         );
         let finding = Diagnostic::error(Code::Usage, message)

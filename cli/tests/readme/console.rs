@@ -12,12 +12,13 @@
 //! Output is compared byte by byte, with two exceptions: the number in a line that ends with a time in
 //! milliseconds is ignored, and a line `...` matches any number of lines.
 //!
-//! `pkgres serve … &` starts a server, which ends with the page. It listens on a free port, which is shown as the default
-//! one.
+//! `pkgres serve … 2> FILE &` starts a server, which ends with the page. It listens on a free port, which is shown as the
+//! default one.
 //!
 //! A shell runs the commands of a page one after the other, in a copy of the project's fixtures. Each
 //! command sees the files that earlier ones have written.
 
+use std::fs::File;
 use std::io::{BufRead as _, Read as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -332,15 +333,17 @@ impl Shell {
         std::fs::write(&path, self.with_address(text)).expect("it can be written");
     }
 
-    /// Starts a server, and returns its address as a page shows it.
-    fn serve(&mut self, arguments: &str) -> String {
+    /// Starts a server that writes its log to a file, and returns its address as a page shows it.
+    #[expect(clippy::disallowed_methods, reason = "the log of a test")]
+    fn serve(&mut self, arguments: &str, log: &str) -> String {
+        let log = File::create(self.directory.join(log)).expect("it can be created");
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
             .args(["serve", "--listen", &free_address()])
             .args(arguments.split_whitespace())
             .current_dir(&self.directory)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .expect("the program starts");
         let mut line = String::new();
@@ -369,7 +372,10 @@ impl Shell {
     fn run(&mut self, command: &str) -> (Option<i32>, String) {
         let in_background = command.strip_suffix(" &");
         if let Some(arguments) = in_background.and_then(|it| it.strip_prefix("pkgres serve ")) {
-            return (Some(0), self.serve(arguments));
+            let (arguments, log) = arguments
+                .split_once(" 2> ")
+                .expect("the log would appear between commands");
+            return (Some(0), self.serve(arguments, log));
         }
         let (exit, output) = self.run_in_shell(&self.with_address(command));
         let output = match &self.server {

@@ -137,7 +137,7 @@ fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, R
     {
         let line = Escaped::shortened(&line);
         let message =
-            format!("`{guard}` gives no answer: it must change nothing, and tried to: {line}");
+            format!("the guard `{guard}` failed: it must change nothing, and tried to: {line}");
         return Err(ResourceError::Invalid(message));
     }
     match output.code {
@@ -145,7 +145,7 @@ fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, R
         _ => match TargetError::unless_success(command, output) {
             Ok(_) => Ok(true),
             Err(error) => {
-                let message = format!("`{guard}` gives no answer: {error}");
+                let message = format!("the guard `{guard}` failed: {error}");
                 Err(ResourceError::Invalid(message))
             }
         },

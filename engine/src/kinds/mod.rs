@@ -44,7 +44,7 @@ pub use user::User;
 /// A path as the value of a property.
 fn path_text(path: &Path) -> Result<&str, ResourceError> {
     path.to_str().ok_or_else(|| {
-        let message = format!("{} is not UTF-8, so that it cannot be kept", path.display());
+        let message = format!("{} is not UTF-8, so it cannot be kept", path.display());
         ResourceError::Invalid(message)
     })
 }

@@ -241,7 +241,7 @@ pub enum ResourceError {
     #[error("{0}")]
     Unknown(String),
     /// The change was made, and the resource still differs.
-    #[error("the change did not lead to the wanted state: {}", listed(.0))]
+    #[error("it still differs after the change: {}", listed(.0))]
     StillDiffers(Vec<Difference>),
     /// The code of the resource panicked.
     #[error("the resource panicked: {}", Escaped::new(.0))]

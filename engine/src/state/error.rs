@@ -29,7 +29,7 @@ pub enum StateError {
         reason: String,
     },
     /// What was kept of a resource, to be restored, is gone or damaged.
-    #[error("what `{resource}` had before it was changed is lost: {} is gone or damaged", .content.display())]
+    #[error("the saved state of `{resource}` cannot be restored: {} is missing or damaged", .content.display())]
     Lost {
         /// The resource.
         resource: Box<ResourceId>,

@@ -167,7 +167,7 @@ impl Leaves<'_> {
         }
         if is_test && let Some(line) = output.refused_write() {
             return Err(Failure::UntrustedTest(format!(
-                "`{path}` succeeds if it may only test, but tried to change something: {}",
+                "`{path}` succeeded in a test, although it tried to change something: {}",
                 Escaped::shortened(&line)
             )));
         }

@@ -217,8 +217,8 @@ fn a_guard_that_tries_to_change_something_does_not_look_as_if_nothing_had_to_be_
     let guard = Guard::OnlyIf(Command::new("/bin/sh").arguments(["-c", &script]));
     let exec = Exec::new(Command::new("true"), guard);
     let error = exec.check(&machine, &Input::default());
-    let text = error.expect_err("it gives no answer").to_string();
-    let beginning = "`only_if` gives no answer: it must change nothing, and tried to: touch:";
+    let text = error.expect_err("the guard failed").to_string();
+    let beginning = "the guard `only_if` failed: it must change nothing, and tried to: touch:";
     assert!(text.starts_with(beginning), "{text}");
     assert!(!place.exists());
 }
@@ -247,7 +247,7 @@ fn a_guard_that_cannot_run_gives_no_answer() {
         let exec = Exec::new(Command::new("true"), guard);
         let error = exec.check(&machine, &Input::default()).expect_err(name);
         let text = error.to_string();
-        let beginning = format!("`{name}` gives no answer: `/none` exited with code 127");
+        let beginning = format!("the guard `{name}` failed: `/none` exited with code 127");
         assert!(text.starts_with(&beginning), "{text}");
     }
 }

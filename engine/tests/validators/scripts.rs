@@ -165,7 +165,7 @@ fn a_script_that_only_claims_to_test_is_found_out() {
     let found = findings(&report);
     assert!(!file.exists());
     assert_eq!(found.len(), 1, "{found:?}");
-    let expected = "v.yaml:3:3: error[PK0112]: `page` succeeds if it may only test, but tried to change something: ";
+    let expected = "v.yaml:3:3: error[PK0112]: `page` succeeded in a test, although it tried to change something: ";
     assert!(found[0].starts_with(expected), "{found:?}");
     assert!(found[0].ends_with("Read-only file system"), "{found:?}");
     // It may do so where it is asked to.

@@ -330,7 +330,7 @@ impl PluginDocument {
 /// The warning that the options of a plug-in are unknown.
 fn unreadable(path: &str, what: &str) -> Diagnostic {
     let place = Location::new(&SourceText::new(path, ""), Span::default());
-    let message = format!("`{what}` cannot be read as YAML, so that its options are unknown");
+    let message = format!("`{what}` cannot be read as YAML, so its options are unknown");
     Diagnostic::warning(Code::Field, message).at(place)
 }
 

@@ -401,21 +401,34 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
     }
 }
 
-/// Whether a file is a list of requirements: by its name, by a key at the beginning of a line, or as a list of roles.
+/// Whether a file is a list of requirements: by its name, by the key `collections` at the beginning of a line, or as a list of
+/// roles, with or without the key `roles`.
 fn is_requirements(file: &FormatFile<'_>) -> bool {
     let name = file.name();
     if matches!(name, REQUIREMENTS_FILE | "requirements.yaml") {
         return true;
     }
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+    if !is_yaml {
+        return false;
+    }
     let is_key = |line: &[u8]| line.starts_with(b"collections:");
-    is_yaml && (file.bytes.split(|byte| *byte == b'\n').any(is_key) || is_list_of_roles(file.bytes))
+    let text = String::from_utf8_lossy(file.bytes);
+    file.bytes.split(|byte| *byte == b'\n').any(is_key)
+        || has_only_roles(&text)
+        || is_list_of_roles(&text)
 }
 
-/// Whether a file looks like a list of roles: its first item is the name of a role, or its items have sources. Playbooks and
-/// lists of tasks are lists, too.
-fn is_list_of_roles(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
+/// Whether `roles` is the only key at the beginning of a line. Other tools use the key beside others.
+fn has_only_roles(text: &str) -> bool {
+    let is_part = |line: &&str| line.is_empty() || line.starts_with([' ', '#', '-', '\r']);
+    let mut keys = text.lines().filter(|line| !is_part(line)).peekable();
+    keys.peek().is_some() && keys.all(|line| line.starts_with("roles:"))
+}
+
+/// Whether a file looks like a list of roles: its first item is the name of a role, or its items have sources, or the names
+/// of roles and no other keys than roles have. Playbooks and lists of tasks are lists, too.
+fn is_list_of_roles(text: &str) -> bool {
     let is_content = |line: &&str| {
         let line = line.trim();
         !line.is_empty() && !line.starts_with(['#', '-']) || line.starts_with("- ")
@@ -428,13 +441,19 @@ fn is_list_of_roles(bytes: &[u8]) -> bool {
         return true;
     }
     let (mut has_sources, mut has_targets) = (false, false);
+    let (mut has_names, mut has_other_keys) = (false, false);
     for line in lines {
-        let key = line.strip_prefix("- ").or_else(|| line.strip_prefix("  "));
-        let key = key.unwrap_or_default();
-        has_sources |= key.starts_with("src:");
-        has_targets |= key.starts_with("dest:");
+        let entry = line.strip_prefix("- ").or_else(|| line.strip_prefix("  "));
+        let (key, value) = entry
+            .and_then(|entry| entry.split_once(':'))
+            .unwrap_or_default();
+        let value = value.trim().trim_matches(['"', '\'']);
+        has_sources |= key == "src";
+        has_targets |= key == "dest";
+        has_names |= key == "name" && is_collection_name(value);
+        has_other_keys |= !["name", "src", "scm", "version"].contains(&key);
     }
-    has_sources && !has_targets
+    has_sources && !has_targets || has_names && !has_other_keys
 }
 
 /// Reads the folder of a collection: its metadata, its files, and what `meta/runtime.yml` requires.
@@ -634,6 +653,9 @@ mod tests {
             "---\n# Roles\n- geerlingguy.nginx\n- geerlingguy.java\n",
             "- src: geerlingguy.nginx\n  version: 3.1.0\n",
             "- name: web\n  src: https://git.example/web\n  scm: git\n",
+            "- name: acme.nginx\n  version: \"1.0\"\n\n- name: 'acme.java'\n",
+            "---\n# Roles\nroles:\n- name: acme.nginx\n",
+            "roles:\r\n  - acme.nginx\r\n\r\n",
         ] {
             assert!(is_root(roles), "{roles}");
         }
@@ -642,6 +664,9 @@ mod tests {
             "- name: Copy\n  ansible.builtin.copy:\n    src: a\n    dest: b\n",
             "- src: a\n  dest: b\n",
             "- import_playbook: acme.net.whole\n",
+            "- name: acme.nginx\n  ansible.builtin.debug:\n",
+            "- name: acme.nginx\n  hosts: all\n",
+            "roles:\n- name: admin\nusers: []\n",
             "src: a\n",
             "",
         ] {

@@ -98,7 +98,7 @@ impl<'check> ForeignRoutes<'check> {
                     "the range is stated here",
                 )
                 .hint(format!(
-                    "until it is replaced, `{}` keeps that version away",
+                    "until you replace it, `{}` excludes that version",
                     with_clause(requirement.spec.written(), &format!("<{removal}"))
                 ));
             if let Some(redirect) = &route.redirect {

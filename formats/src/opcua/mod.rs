@@ -349,7 +349,7 @@ fn with_text<'text>(file: &FormatFile<'text>, text: &'text [u8]) -> FormatFile<'
 
 /// The error for a root without models.
 fn no_models(node_set: &NodeSet<'_>) -> Diagnostic {
-    let message = "the file has no `Models`, so that it is no release";
+    let message = "the file has no `Models`, so it is not a release";
     Diagnostic::error(Code::Field, message)
         .at(node_set.locate(Span::default()))
         .hint("only NodeSet2 files with a `Model` say what they require")

@@ -177,7 +177,7 @@ impl ReferenceCheck<'_> {
         let name = &requirement.package;
         let words = self.root.words();
         let not_checked = |reason: String| {
-            let message = format!("{reason}, so that {} were not checked", words.references);
+            let message = format!("{reason}, so {} were not checked", words.references);
             Err(Diagnostic::warning(Code::ClassesNotRead, message).at(self.place_in(requirement)))
         };
         let Some(all) = self.known.releases(name) else {
@@ -381,7 +381,7 @@ impl ReferenceCheck<'_> {
         };
         Some(match self.root.narrowed(range, &fits) {
             Some(range) => finding.hint(format!(
-                "`{range}` has the versions that have all that is {needed}"
+                "`{range}` allows only versions with everything that is {needed}"
             )),
             None => finding,
         })

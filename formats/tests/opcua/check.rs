@@ -318,7 +318,7 @@ fn a_file_without_models_is_no_release() {
     assert_eq!(
         findings(&format!("{head}{tail}")),
         [
-            "pump.xml:1:1: error[PK0007]: the file has no `Models`, so that it is no release; hint: only NodeSet2 files \
+            "pump.xml:1:1: error[PK0007]: the file has no `Models`, so it is not a release; hint: only NodeSet2 files \
              with a `Model` say what they require"
         ]
     );

@@ -122,9 +122,9 @@ codes! {
     IndexRecord = 43, "an invalid index record";
     /// The signed state of a registry contradicts what was seen before: the known key did not sign
     /// it, it is older, it has expired, or it does not cover a document. Either the registry was
-    /// moved or restored from a backup, or an attacker tampers with the connection. Ask the operator of
-    /// the registry. If the change is legitimate, `pkgres cache forget NAME` makes pkgres trust the
-    /// registry again as if for the first time.
+    /// moved, restored from a backup or replaced by another one at the same address, or an attacker tampers
+    /// with the connection. Ask the operator of the registry. If the change is legitimate,
+    /// `pkgres cache forget NAME` makes pkgres trust the registry again as if for the first time.
     Untrusted = 44, "the state of a registry is not trusted";
     /// `--offline` is set, and something that the command needs is not in the cache. Run the
     /// command once without `--offline`.

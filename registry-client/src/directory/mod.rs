@@ -243,7 +243,7 @@ impl DirectoryRegistry {
                 Escaped::new(&shown(path))
             );
             let finding = Diagnostic::warning(Code::BrokenPackage, message)
-                .hint("copy what it leads to, or name that as a registry");
+                .hint("copy its target here, or name the target with another `--registry dir:…`");
             lock(&self.findings).push(finding);
         }
     }

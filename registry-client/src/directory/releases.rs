@@ -350,7 +350,7 @@ fn two_contents(first: &FoundRelease, second: &FoundRelease) -> Diagnostic {
     let (name, version) = (&record.name, &record.version);
     let (first, second) = (first.place(), second.place());
     let message =
-        format!("{name} {version} has two contents, so that it is not used: {first} and {second}");
+        format!("{name} {version} has two contents, so it is not used: {first} and {second}");
     Diagnostic::warning(Code::DuplicateRelease, message)
         .hint("remove the one that is not the release")
 }

@@ -371,7 +371,7 @@ impl RequestError {
                 finding.hint("a published release cannot change: publish this as another version")
             }
             "pkgres.unsatisfiable" => finding.hint(
-                "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
+                "publish what it requires first; `--allow-unsatisfiable` publishes it anyway",
             ),
             _ => finding,
         }

@@ -49,7 +49,7 @@ impl Default for NetworkLimits {
 impl NetworkLimits {
     /// The error of a registry that has more packages than a run may look up.
     pub(super) fn too_many_packages(&self) -> AttemptError {
-        let reason = format!("the run needs more than {} packages of it", self.packages);
+        let reason = format!("the run needs more than {} packages from it", self.packages);
         exceeded(ExceededLimit::Packages, reason)
     }
 }

@@ -215,7 +215,7 @@ pub(super) fn read_trusted_state(path: &Path) -> Result<Option<TrustedState>, Fi
     };
     let seen = read_json(&bytes).map_err(|_| FileError::Rejected {
         path: path.to_owned(),
-        reason: "this is not what was seen of a registry; remove it to begin anew".to_owned(),
+        reason: "this file is not a saved state of a registry; delete it to start over".to_owned(),
     })?;
     Ok(Some(seen))
 }

@@ -33,7 +33,7 @@ pub(super) enum TrustError {
     Unsigned(PublicKey),
     #[error("its state is not signed, but {0} is expected to sign it")]
     NeverSigned(PublicKey),
-    #[error("its state cannot be trusted: {0}")]
+    #[error("{0}")]
     Signature(#[from] SnapshotError),
     #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
     OtherRegistry { before: String, now: String },
@@ -69,8 +69,13 @@ impl TrustError {
             Self::Expired { .. } => {
                 finding.hint("check the clock of this machine")
             }
+            // Tutorials and tests start one registry after the other at the same address.
+            _ if address.is_local() => finding.hint(format!(
+                "if another registry used this address before, `pkgres cache forget {forgotten}` trusts this one"
+            )),
             _ => finding.hint(format!(
-                "ask its operator; if the change is right, `pkgres cache forget {forgotten}` starts anew"
+                "ask its operator; if the change is legitimate, `pkgres cache forget {forgotten}` trusts the registry again \
+                 as on first use"
             )),
         }
     }
@@ -244,7 +249,10 @@ mod tests {
     fn a_state_that_contradicts_the_last_one_is_rejected() {
         for (offered, reason) in [
             (None, "is not signed any more"),
-            (Some(signed(&snapshot(6, b"six"), 2)), "not signed by"),
+            (
+                Some(signed(&snapshot(6, b"six"), 2)),
+                "but the trusted key is",
+            ),
             (Some(signed(&snapshot(4, b"four"), 1)), "went back in time"),
             (Some(signed(&snapshot(5, b"other"), 1)), "different states"),
         ] {
@@ -258,6 +266,24 @@ mod tests {
         let mut tampered = signed(&snapshot(6, b"six"), 1);
         tampered.signed = tampered.signed.replace("\"serial\":6", "\"serial\":7");
         assert!(after(Some(&tampered)).is_err());
+    }
+
+    #[test]
+    fn hints_fit_the_address() {
+        let hint = |address| {
+            let name = RegistryName::parse("acme").expect("a name");
+            let address = Address::parse(address).expect("an address");
+            let finding =
+                TrustError::Unsigned(signing_key(1).public()).to_diagnostic(&name, &address);
+            finding.hints.concat()
+        };
+        let here = hint("http://127.0.0.1:8642");
+        assert!(
+            here.starts_with("if another registry used this address"),
+            "{here}"
+        );
+        let elsewhere = hint("https://packages.example.org");
+        assert!(elsewhere.starts_with("ask its operator"), "{elsewhere}");
     }
 
     #[test]

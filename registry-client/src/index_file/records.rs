@@ -355,5 +355,5 @@ fn hidden(release: &str) -> String {
 
 /// The message about a release with two contents.
 fn not_used(release: &str) -> String {
-    format!("{release} appears twice with different content, so that it is not used")
+    format!("{release} appears twice with different content, so it is not used")
 }

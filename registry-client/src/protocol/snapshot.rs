@@ -69,7 +69,7 @@ pub struct SignatureBytes(pub [u8; 64]);
 #[non_exhaustive]
 pub enum SnapshotError {
     /// None of the signatures is by the key.
-    #[error("it is not signed by {expected}, but by {}", signers(.found))]
+    #[error("its state is signed by {}, but the trusted key is {expected}", signers(.found))]
     OtherKey {
         /// The key that should have signed.
         expected: PublicKey,
@@ -77,7 +77,7 @@ pub enum SnapshotError {
         found: Vec<PublicKey>,
     },
     /// The signature by the key does not match the bytes.
-    #[error("the signature by {0} is wrong")]
+    #[error("the signature of its state by {0} is wrong")]
     WrongSignature(PublicKey),
     /// The signed text is not a snapshot.
     #[error(transparent)]

@@ -87,7 +87,10 @@ fn an_expired_state_is_rejected() {
 #[test]
 fn another_key_is_rejected() {
     let other = SigningKey::from_bytes(&[8; 32]);
-    assert_rejected(|world| world.key = Some(other), "not signed by ed25519:");
+    assert_rejected(
+        |world| world.key = Some(other),
+        "but the trusted key is ed25519:",
+    );
 }
 
 #[test]
@@ -152,7 +155,11 @@ fn the_key_of_the_settings_is_trusted_from_the_start() {
     };
     assert!(versions(&with_key(7), &["a.A"]).is_ok());
     let finding = rejection(&with_key(9), "a.A");
-    assert_says(&finding, Code::Untrusted, &["not signed by ed25519:"]);
+    assert_says(
+        &finding,
+        Code::Untrusted,
+        &["but the trusted key is ed25519:"],
+    );
     assert!(finding.hints[0].contains("`pkgres cache forget acme`"));
 }
 

@@ -71,7 +71,7 @@ impl<S> ClientStream<S> {
 pub(super) fn write_timed_out() -> io::Error {
     io::Error::new(
         io::ErrorKind::TimedOut,
-        "the client reads nothing of what it is sent",
+        "the client stopped reading the response",
     )
 }
 

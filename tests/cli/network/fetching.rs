@@ -200,7 +200,7 @@ fn a_registry_is_not_used_without_a_place_for_its_state() {
             let (exit, stderr) = run(arguments, variables);
             assert_eq!(exit, Some(2), "{arguments:?} {stderr}");
             assert!(
-                stderr.contains("no folder for the state of the registry `acme`")
+                stderr.contains("no folder to store the state of the registry `acme`")
                     && stderr.contains("PKGRES_STATE")
                     && stderr.contains("PKGRES_NO_STATE=1"),
                 "{stderr}"

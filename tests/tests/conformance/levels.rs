@@ -88,7 +88,7 @@ fn facts_that_a_platform_does_not_have_are_reported_once() {
         .collect();
     assert_eq!(
         unknown,
-        ["the fact `role` is unknown on os=Debian, os=Windows, so that it matches nothing there"]
+        ["the fact `role` is unknown on os=Debian, os=Windows, so it matches nothing there"]
     );
 }
 

@@ -6,8 +6,8 @@ use pkgres_checks::{check_classes, check_interface, check_manifest, check_valida
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
-    ClassName, PackageManifest, ReadOptions, Script, read_class_file, read_interface_file,
-    read_validation_file,
+    ClassName, LOCK_FILE, PackageManifest, ReadOptions, Script, read_class_file,
+    read_interface_file, read_validation_file,
 };
 
 use crate::commands::deployment::check_resources_file;
@@ -83,6 +83,9 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
         let read = read_class_file(&shown, &bytes, &requested, options);
         return with_checks(read, |classes| check_classes(&classes));
     }
+    if let Some(finding) = lockfile_or_index(file, &bytes) {
+        return vec![finding];
+    }
     if is_object_model(&bytes) && !has_line(&MANIFEST_KEYS) {
         let message = format!(
             "{} is an object model, and not a file of a package",
@@ -112,6 +115,39 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
     }
     let read = PackageManifest::read(&shown, &bytes, options);
     with_checks(read, |manifest| check_manifest(&manifest))
+}
+
+/// The finding about a lockfile or index file, which other commands read.
+fn lockfile_or_index(file: &Path, bytes: &[u8]) -> Option<Diagnostic> {
+    let is_index = || {
+        let line = bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let record: Option<serde_json::Value> = serde_json::from_slice(line).ok();
+        record.is_some_and(|record| record["name"].is_string() && record["version"].is_string())
+    };
+    let (what, hint) = if file.file_name() == Some(LOCK_FILE.as_ref()) {
+        let folder = quoted(&folder_of(file));
+        (
+            "a lockfile",
+            format!("`pkgres lock --check {folder}` checks a lockfile"),
+        )
+    } else if is_index() {
+        let registry = format!("--registry index:{}", quoted(file));
+        (
+            "an index file",
+            format!("`{registry}` uses an index file as a registry"),
+        )
+    } else {
+        return None;
+    };
+    let path = file.to_string_lossy();
+    let message = format!(
+        "{} is {what}, and not a file of a package",
+        Escaped::new(&path)
+    );
+    Some(Diagnostic::error(Code::PackageShape, message).hint(hint))
 }
 
 /// Whether a file has an object model: an object with a header `?`, a list of such objects, or the key `Objects` of an

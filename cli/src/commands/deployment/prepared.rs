@@ -132,7 +132,7 @@ impl Prepared {
         if left_out > 0 {
             let resources = counted(left_out, "resource");
             output.note(&format!(
-                "Left out: {resources} of classes, as no model says which objects there are (`--model`)"
+                "Skipped {resources} of classes; name a model with `--model`"
             ));
         }
         let is_empty = left_out == 0 && deployment.resources().is_empty();

@@ -98,7 +98,7 @@ fn note_skipped_registries(
     let skipped = context.registries.skipped_offline(registries);
     if !skipped.is_empty() {
         output.remarks([format!(
-            "Checked against the cache alone: `--offline` did not ask {}",
+            "Checked against the cache only, because of `--offline`, and not against {}",
             sentence_list(&skipped, "and")
         )]);
     }

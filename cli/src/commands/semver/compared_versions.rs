@@ -236,7 +236,7 @@ fn of_registry(
     output.registry_findings(&registries.take_findings());
     let Some(package) = package else {
         let message = format!(
-            "{name} {} has no artifact, so that its classes are unknown",
+            "{name} {} has no artifact, so its classes are unknown",
             found.version
         );
         return Err(Diagnostic::error(Code::UnknownPackage, message).into());

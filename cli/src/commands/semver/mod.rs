@@ -116,7 +116,7 @@ pub(super) struct Compared {
     comparison: ApiComparison,
     /// The differences of interfaces.
     interfaces: Vec<InterfaceDifference>,
-    /// The version step that was made.
+    /// The version bump that was made.
     made: Bump,
 }
 
@@ -213,7 +213,7 @@ impl Compared {
         }
     }
 
-    /// The error that the version step is too small, or that something has to be reviewed.
+    /// The error that the version bump is too small, or that something has to be reviewed.
     pub(super) fn verdict(&self, denies_review: bool) -> Option<Diagnostic> {
         let (name, old, new) = (
             &self.new.release.name,
@@ -224,15 +224,15 @@ impl Compared {
         let place = self.new.package.manifest.version_location.clone();
         if self.made < needed {
             let step = match self.made {
-                Bump::None => format!("{name} {new} is no step after {old}"),
-                made => format!("{name} {new} is a {made} step after {old}"),
+                Bump::None => format!("{name} {new} is no bump from {old}"),
+                made => format!("{name} {new} is a {made} bump from {old}"),
             };
             let count = (self.impacts())
                 .filter(|impact| Bump::needed_for(*impact) == needed)
                 .count();
             let needs = if count == 1 { "needs" } else { "need" };
             let what = counted(count, "difference");
-            let message = format!("{step}, but {what} {needs} a {needed} one");
+            let message = format!("{step}, but {what} {needs} a {needed} bump");
             let least = needed.after(old);
             let finding = Diagnostic::error(Code::VersionStep, message).at(place);
             return Some(finding.hint(format!("give it the version {least}, or a higher one")));

@@ -110,7 +110,7 @@ fn what_is_computed_or_broken_is_unknown() {
         [
             "acme.web.plugins.filter.g {}",
             "g [] required=false `str` [] None 0 web/plugins/filter/g.yml:3:5",
-            "`DOCUMENTATION` cannot be read as YAML, so that its options are unknown",
+            "`DOCUMENTATION` cannot be read as YAML, so its options are unknown",
         ]
     );
 }

@@ -75,7 +75,7 @@ impl NodeSet<'_> {
             finding.at(self.locate(required.span))
         };
         let Some(releases) = releases_of(&required.uri, known) else {
-            let message = format!("no registry has `{uri}`, so that its types were not checked");
+            let message = format!("no registry has `{uri}`, so its types were not checked");
             return vec![warn(message)];
         };
         let stated = &required.release;

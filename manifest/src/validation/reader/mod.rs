@@ -190,7 +190,7 @@ impl ValidationReader<'_> {
             } else {
                 let choice = Escaped::shortened(choice.value.as_str());
                 self.nodes
-                    .error(format!("the choice `{choice}` is there twice"), item.span);
+                    .error(format!("the choice `{choice}` is listed twice"), item.span);
             }
         }
         choices

@@ -71,7 +71,7 @@ impl ValidationReader<'_> {
             "any" => {
                 let validators = self.validators(node, "`any`", nesting + 1);
                 if node.is_nothing() {
-                    let message = "`any` has no validators, so that none can succeed";
+                    let message = "`any` has no validators, so none can succeed";
                     self.nodes.error(message, entry.key_span);
                 }
                 ValidatorCheck::Any(validators)
@@ -115,7 +115,7 @@ impl ValidationReader<'_> {
             if seen.insert(package.name.value.clone()) {
                 packages.push(package);
             } else {
-                let message = format!("the package `{}` is there twice", package.name.value);
+                let message = format!("the package `{}` is listed twice", package.name.value);
                 self.nodes.error(message, package.name.location.span());
             }
         }

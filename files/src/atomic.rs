@@ -106,7 +106,7 @@ pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileErr
     Ok(())
 }
 
-/// Removes a folder if it is empty; returns whether it did.
+/// Removes a folder if it is empty; returns whether it did. Any error means that it did not.
 pub fn remove_empty_folder(folder: &Path) -> bool {
     std::fs::remove_dir(folder).is_ok()
 }

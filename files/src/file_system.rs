@@ -21,9 +21,9 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Everyone may read it.
+    /// Everyone may read it, as far as the umask of the process permits.
     Data,
-    /// Everyone may read and run it.
+    /// Everyone may read and run it, as far as the umask of the process permits.
     Program,
     /// Only its owner may read it.
     Private,

@@ -4,7 +4,8 @@
 //! folder is filled beside its target and renamed. A reader, and a machine that crashed, see the old state or the new
 //! one, never a part. Writes never go through a link.
 //!
-//! All writes go through the trait [`FileSystem`], so that tests can let any step fail, or crash after it.
+//! Writes of files and folders that stay go through the trait [`FileSystem`], so that tests can let any step fail, or
+//! crash after it. Temporary files, locks, and the root file systems of machines do not need it.
 //!
 //! ```
 //! use pkgres_files::{Follow, RealFileSystem, read_file, write_file};

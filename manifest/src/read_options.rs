@@ -76,36 +76,36 @@ impl Default for ReadOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The size of a manifest in bytes.
+    /// The size of a manifest in bytes: 1 MiB by default.
     pub manifest_bytes: u64,
-    /// The size of a class file in bytes.
+    /// The size of a class file in bytes: 1 MiB by default.
     pub class_file_bytes: u64,
-    /// The levels of nested sequences and mappings in any document.
+    /// The levels of nested sequences and mappings in any document: 64 by default.
     pub depth: usize,
-    /// The scalars, sequences and mappings in a manifest or class file.
+    /// The scalars, sequences and mappings in a manifest or class file: 50,000 by default.
     pub nodes: usize,
-    /// The packages that a manifest requires.
+    /// The packages that a manifest requires: 1,000 by default.
     pub requirements: usize,
-    /// The classes above a class of a package in a single chain of `Extends`.
+    /// The classes above a class of a package in a single chain of `Extends`: 1,000 by default.
     pub inheritance_depth: usize,
-    /// The size of an archive in bytes.
+    /// The size of an archive in bytes: 32 MiB by default.
     pub archive_bytes: u64,
-    /// The entries of an archive.
+    /// The entries of an archive: 10,000 by default.
     pub archive_entries: u64,
-    /// The total size of the files of an archive in bytes.
+    /// The total size of the files of an archive in bytes: 64 MiB by default.
     pub unpacked_bytes: u64,
     /// The total size of the files of an archive as a multiple of its own size. It applies only above
     /// [`unpacked_ratio_floor`](Self::unpacked_ratio_floor).
     pub unpacked_ratio: u64,
     /// The total size of files in bytes up to which [`unpacked_ratio`](Self::unpacked_ratio) does not apply.
     pub unpacked_ratio_floor: u64,
-    /// The size of a line of an index in bytes.
+    /// The size of a line of an index in bytes: 1 MiB by default.
     pub index_line_bytes: u64,
-    /// The size of a lockfile in bytes.
+    /// The size of a lockfile in bytes: 32 MiB by default.
     pub lock_bytes: u64,
-    /// The size of an object model in bytes.
+    /// The size of an object model in bytes: 16 MiB by default.
     pub model_bytes: u64,
-    /// The scalars, sequences and mappings in an object model.
+    /// The scalars, sequences and mappings in an object model: 500,000 by default.
     pub model_nodes: usize,
     /// The texts of a resource in bytes, once values have filled in its templates.
     pub resource_bytes: u64,

@@ -285,7 +285,7 @@ impl Artifact {
         }
     }
 
-    /// Reads a file of the artifact, of at most `limit` bytes; `None` if it has no such file.
+    /// Reads a file of the artifact, of at most `limit` bytes; `None` if it has no such file, or is a `File` or `Tree`.
     pub fn read(&self, path: &PackagePath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
         match self {
             Self::Archive(archive) => match archive.file(path) {
@@ -303,7 +303,7 @@ impl Artifact {
         }
     }
 
-    /// The paths of the files of the artifact, sorted.
+    /// The paths of the files of the artifact, sorted; empty for a `File` or `Tree`.
     pub fn paths(&self) -> Vec<PackagePath> {
         match self {
             Self::Archive(archive) => archive.files().map(|file| file.path.clone()).collect(),

@@ -178,7 +178,7 @@ pub struct Output {
     pub code: Option<i32>,
     /// The bytes that it wrote to standard output.
     pub stdout: Vec<u8>,
-    /// The bytes that it wrote to standard error.
+    /// The first 16 MiB that it wrote to standard error.
     pub stderr: Vec<u8>,
     /// Whether it wrote more to standard output than the 16 MiB that are kept.
     pub is_cut: bool,

@@ -84,7 +84,7 @@ impl Version {
 
     /// Returns a version of another ecosystem: it is shown as `text`, and compares and hashes as `order`.
     ///
-    /// It counts as stable, whatever `order` is: other ecosystems have other words for that.
+    /// It counts as stable unless the prerelease identifiers of `order` begin with a letter: see `is_prerelease`.
     ///
     /// ```
     /// use pkgres_manifest::Version;
@@ -140,7 +140,7 @@ impl Version {
         read::read(text).map(Self::of)
     }
 
-    /// The first component.
+    /// The first component; of a native version, that of its place in the order.
     pub fn major(&self) -> u64 {
         self.order.major
     }
@@ -163,7 +163,8 @@ impl Version {
         first.is_some_and(|first| self.native.is_none() || first.is_ascii_alphabetic())
     }
 
-    /// The prerelease identifiers, empty for a stable version.
+    /// The prerelease identifiers, empty if there are none. A native version may have some for its place in the order
+    /// although it is stable: see `is_prerelease`.
     pub fn prerelease(&self) -> &str {
         self.order.pre.as_str()
     }

@@ -22,15 +22,15 @@ const SECOND_WINDOW: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkLimits {
-    /// The longest time for an answer: from the request to the last byte, with redirects and retries.
+    /// The longest time for an answer: from the request to the last byte, with redirects and retries; ten minutes by default.
     pub answer: Duration,
-    /// The slowest rate of an answer, in bytes per second; 0 for any.
+    /// The slowest rate of an answer, in bytes per second; 0 for any; 1,000 by default.
     pub rate: u64,
     /// The time over which the rate is measured, and in which an answer has to begin unless the rate is 0.
     pub window: Duration,
-    /// The number of packages that are looked up in the registry.
+    /// The number of packages that are looked up in a reading of the registry: 50,000 by default. 0 allows none.
     pub packages: usize,
-    /// The number of bytes that the registry sends.
+    /// The number of bytes that the registry sends in a reading: 4 GiB by default. 0 allows none.
     pub bytes: u64,
 }
 

@@ -98,6 +98,7 @@ impl RegistrySet {
     }
 
     /// Binds names of packages and classes to a registry. If several bindings match a name, the narrowest one applies.
+    /// If the set has no registry of this name, no registry has these packages.
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
     }

@@ -34,7 +34,7 @@ pub struct TokenView {
     pub note: String,
     /// When the token was created, as RFC 3339.
     pub created: String,
-    /// When the token expires.
+    /// When the token expires, as RFC 3339; `None` if it does not.
     pub expires: Option<String>,
 }
 

@@ -88,7 +88,7 @@ pub struct Blocked {
     pub by: String,
 }
 
-/// Finds every cheapest repair of a conflict.
+/// Finds every cheapest repair of a conflict, with at most five changes each, in at most 1,000 trials.
 ///
 /// `request` is the request that ended in the conflict. If it has an [update](Request::update), each repair has a
 /// resolution with its target: the target itself cannot be given up. `solve` runs the [resolver](Trial::resolver) of each

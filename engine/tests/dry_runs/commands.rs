@@ -137,7 +137,8 @@ fn content_that_was_not_sent_is_neither_checked_nor_made_up() {
     for noop in [true, false] {
         let run = run(root.path(), rendered(done(), default()), noop);
         let unknown = "file:/page Failed(\"the file does not exist, and its content is not known: `exec:render` has not \
-                       sent `stdout`, which it only does after it has run, if the text is UTF-8 and has at most 16 MiB\")";
+                       sent `stdout`, which it only does after it has run, if the text is UTF-8 and has at most 16 MiB: \
+                       it runs again once its guards ask for it, such as when what it `creates` is removed\")";
         assert_eq!(run.states[1], unknown);
         assert!(!page.exists(), "an empty file was made");
     }

@@ -66,9 +66,9 @@ impl TrustError {
             name.as_str()
         };
         match self {
-            Self::Expired { .. } => {
-                finding.hint("check the clock of this machine")
-            }
+            Self::Expired { .. } => finding
+                .hint("check the clock of this machine")
+                .hint("a mirror that is not exported again expires: ask its operator"),
             // Tutorials and tests start one registry after the other at the same address.
             _ if address.is_local() => finding.hint(format!(
                 "if another registry used this address before, `pkgres cache forget {forgotten}` trusts this one"

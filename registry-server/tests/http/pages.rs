@@ -18,6 +18,15 @@ pub(crate) fn page(served: &Served, path: &str, status: u16) -> String {
 }
 
 #[test]
+fn nobody_is_told_to_require_what_is_yanked() {
+    let served = ordinary();
+    let current = page(&served, "/packages/b.Db", 200);
+    assert!(current.contains("pkgres add b.Db@"), "{current}");
+    let yanked = page(&served, "/packages/b.Db/1.0.0", 200);
+    assert!(!yanked.contains("pkgres add"), "{yanked}");
+}
+
+#[test]
 fn pages_about_errors_have_relative_links_at_every_depth() {
     let served = Served::new();
     for path in ["/none", "/none/x", "/packages/a/b/c", "/packages/a/b/c/d/e"] {

@@ -145,7 +145,7 @@ fn extenders_section(extenders: &[Extender], is_partial: bool) -> Markup {
     html! {
         section aria-labelledby="extended" {
             h2 #extended { "Extended by " span.number { (extenders.len()) } }
-            @if extenders.is_empty() { p.quiet { "No class extends it." } }
+            @if extenders.is_empty() { p.quiet { "No class extends it by name." } }
             @else {
                 ul.rows {
                     @for extender in extenders {

@@ -38,30 +38,33 @@ pub(super) fn about(
 ) -> Markup {
     let spec = spec_for(record);
     html! {
-        section.panel aria-labelledby="require" {
-            h2 #require { "Require it" }
-            @if record.ecosystem == CLASS_PACKAGES {
-                p.quiet { "On the command line:" }
-                pre.copy tabindex="0" aria-label="Command to copy" { code { "pkgres add " (package.name) "@" (spec) } }
-                p.quiet { "In " code { "manifest.yaml" } ":" }
-                pre.copy tabindex="0" aria-label="Text to copy" { code {
-                    "Require:\n  " (package.name) ": \"" (spec) "\""
-                } }
-            } @else {
-                @let range = record.ecosystem.compatible_with(&record.version.without_build());
-                @let range = range.written();
-                p.quiet { "On the command line:" }
-                pre.copy tabindex="0" aria-label="Command to copy" { code {
-                    "pkgres add '" (package.name) "@" (range) "'"
-                } }
-                p.quiet { "Without a lockfile:" }
-                pre.copy tabindex="0" aria-label="Command without a lockfile to copy" { code {
-                    "ansible-galaxy collection install " (package.name) ":" (record.version)
-                } }
-                p.quiet { "In " code { "requirements.yml" } ":" }
-                pre.copy tabindex="0" aria-label="Text to copy" { code {
-                    "collections:\n  - name: " (package.name) "\n    version: \"" (range) "\""
-                } }
+        // What is yanked is chosen only if it is locked.
+        @if !record.yanked {
+            section.panel aria-labelledby="require" {
+                h2 #require { "Require it" }
+                @if record.ecosystem == CLASS_PACKAGES {
+                    p.quiet { "On the command line:" }
+                    pre.copy tabindex="0" aria-label="Command to copy" { code { "pkgres add " (package.name) "@" (spec) } }
+                    p.quiet { "In " code { "manifest.yaml" } ":" }
+                    pre.copy tabindex="0" aria-label="Text to copy" { code {
+                        "Require:\n  " (package.name) ": \"" (spec) "\""
+                    } }
+                } @else {
+                    @let range = record.ecosystem.compatible_with(&record.version.without_build());
+                    @let range = range.written();
+                    p.quiet { "On the command line:" }
+                    pre.copy tabindex="0" aria-label="Command to copy" { code {
+                        "pkgres add '" (package.name) "@" (range) "'"
+                    } }
+                    p.quiet { "Without a lockfile:" }
+                    pre.copy tabindex="0" aria-label="Command without a lockfile to copy" { code {
+                        "ansible-galaxy collection install " (package.name) ":" (record.version)
+                    } }
+                    p.quiet { "In " code { "requirements.yml" } ":" }
+                    pre.copy tabindex="0" aria-label="Text to copy" { code {
+                        "collections:\n  - name: " (package.name) "\n    version: \"" (range) "\""
+                    } }
+                }
             }
         }
         section.panel aria-labelledby="facts" {

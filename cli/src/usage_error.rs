@@ -368,14 +368,18 @@ fn in_plain_words(text: &str) -> String {
 
 /// Writes the error to stderr.
 pub(crate) fn report(error: &clap::Error, color: ColorChoice) {
-    // The message repeats words of the command line, which can have any characters, and passwords in addresses.
-    let text = error.render().ansi().to_string();
-    early_output::usage_error(&in_plain_words(&without_credentials(&text)), color);
+    early_output::usage_error(&shown(&error.render().ansi().to_string()), color);
+}
+
+/// The text of an error as it is shown. It repeats words of the command line, which can have any characters, and
+/// passwords in addresses.
+fn shown(text: &str) -> String {
+    in_plain_words(&without_credentials(text))
 }
 
 /// The error as a finding, with its tips as hints.
 pub(crate) fn failure_of(error: &clap::Error) -> Failure {
-    let text = in_plain_words(&without_credentials(&error.to_string()));
+    let text = shown(&error.to_string());
     let mut paragraphs = text.split("\n\n");
     let message = paragraphs.next().unwrap_or_default();
     let message: Vec<&str> = message.lines().map(str::trim).collect();
@@ -396,7 +400,7 @@ mod tests {
         let error = whole_grammar()
             .try_get_matches_from(&words)
             .expect_err(line);
-        in_plain_words(&with_tip(error, &words).to_string())
+        shown(&with_tip(error, &words).to_string())
     }
 
     #[test]

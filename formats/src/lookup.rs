@@ -77,6 +77,12 @@ pub trait ReleaseLookup {
         self.releases(package)
     }
 
+    /// A package with a name similar to one that there is not. By default, none is known.
+    fn similar(&self, package: &PackageName) -> Option<PackageName> {
+        let _ = package;
+        None
+    }
+
     /// The content of a release, if it is there.
     fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
         let _ = record;

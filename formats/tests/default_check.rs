@@ -169,14 +169,14 @@ fn requirements_are_checked_to_guarantee_what_classes_need() {
     assert_eq!(
         findings(">=3.0.0\ndinner.Salad extends tools.Knife", &known),
         [
-            "recipes:1:1: warning[PK0075]: no registry has a version of `acme.tools` in `>=3.0.0`, so that references \
+            "recipes:1:1: warning[PK0075]: no registry has a version of `acme.tools` in `>=3.0.0`, so references \
              to it were not checked"
         ]
     );
     assert_eq!(
         findings("*\ndinner.Salad extends tools.Knife", &Known(Vec::new())),
         [
-            "recipes:1:1: warning[PK0075]: no registry has `acme.tools`, so that references to it were not checked"
+            "recipes:1:1: warning[PK0075]: no registry has `acme.tools`, so references to it were not checked"
         ]
     );
 }

@@ -237,6 +237,7 @@ fn class_files() {
         "Name: X\nExtends: [[Y]]",
         "Name: X\nExtends: [~]",
         "Name: X\nExtends: 42",
+        "Name: X\nExtends: [Y, Y]",
         "Name: X\nExtends: X",
         "Name: X\nExtends: a:b:c",
         "Name: X\nUsage: Bogus",

@@ -20,7 +20,8 @@ use pkgres_manifest::{ClassName, NameError, PackageName};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespace {
     name: PackageName,
-    is_open: bool,
+    /// What separates the name from those below it; `None` for a single name.
+    below: Option<char>,
 }
 
 /// A text that is not a namespace.
@@ -35,15 +36,28 @@ pub struct NamespaceError {
 impl Namespace {
     /// Reads a namespace.
     pub fn parse(text: &str) -> Result<Self, NamespaceError> {
-        let (name, is_open) = match text.strip_suffix(".*") {
-            Some(name) => (name, true),
-            None => (text, false),
+        // Names of information models are URIs.
+        let is_uri = text.contains(':');
+        let separators: &[char] = if is_uri { &['/', ':'] } else { &['.'] };
+        let open = text.strip_suffix('*').and_then(|text| {
+            let separator = text.chars().next_back()?;
+            let name = text.strip_suffix(separator)?;
+            separators.contains(&separator).then_some((name, separator))
+        });
+        let (name, below) = match open {
+            Some((name, separator)) => (name, Some(separator)),
+            None => (text, None),
         };
-        let name = PackageName::parse(name).map_err(|reason| NamespaceError {
+        let name = if is_uri && !name.contains('*') {
+            PackageName::native(name)
+        } else {
+            PackageName::parse(name)
+        };
+        let name = name.map_err(|reason| NamespaceError {
             text: text.to_owned(),
             reason,
         })?;
-        Ok(Self { name, is_open })
+        Ok(Self { name, below })
     }
 
     /// Whether it contains the name of a package.
@@ -59,7 +73,7 @@ impl Namespace {
     fn contains_text(&self, name: &str) -> bool {
         match name.strip_prefix(self.name.as_str()) {
             Some("") => true,
-            Some(rest) => self.is_open && rest.starts_with('.'),
+            Some(rest) => self.below.is_some_and(|below| rest.starts_with(below)),
             None => false,
         }
     }
@@ -67,7 +81,7 @@ impl Namespace {
     /// Whether it contains all names of another namespace.
     pub fn covers(&self, other: &Self) -> bool {
         // An open namespace that contains a name contains everything below it.
-        self.contains(&other.name) && (self.is_open || !other.is_open)
+        self.contains(&other.name) && (self.below.is_some() || other.below.is_none())
     }
 
     /// The binding that applies to a package: of the bindings whose namespaces contain its name, the one with the
@@ -95,14 +109,17 @@ impl Namespace {
             .into_iter()
             .filter(|(namespace, _)| contains(namespace));
         // The namespaces that contain a name contain each other, so the longest is the narrowest.
-        matching.max_by_key(|(namespace, _)| (namespace.name.as_str().len(), !namespace.is_open))
+        matching
+            .max_by_key(|(namespace, _)| (namespace.name.as_str().len(), namespace.below.is_none()))
     }
 }
 
 impl fmt::Display for Namespace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = if self.is_open { ".*" } else { "" };
-        write!(formatter, "{}{end}", self.name)
+        match self.below {
+            Some(below) => write!(formatter, "{}{below}*", self.name),
+            None => write!(formatter, "{}", self.name),
+        }
     }
 }
 
@@ -124,6 +141,27 @@ mod tests {
         assert!(contains("org.acme", "org.acme"));
         assert!(!contains("org.acme", "org.acme.a"));
         for bad in ["", "*", ".*", "org.*.a", "org.acme*", "a b"] {
+            assert!(Namespace::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn namespaces_of_models_end_at_slashes() {
+        let contains = |text: &str, name: &str| {
+            let namespace = Namespace::parse(text).expect("a namespace");
+            assert_eq!(namespace.to_string(), text);
+            namespace.contains(&PackageName::native(name).expect("a name"))
+        };
+        let all = "http://opcfoundation.org/UA/*";
+        assert!(contains(all, "http://opcfoundation.org/UA/"));
+        assert!(contains(all, "http://opcfoundation.org/UA/DI/"));
+        assert!(!contains(all, "http://opcfoundation.org/UAFX/"));
+        let one = "http://opcfoundation.org/UA/";
+        assert!(contains(one, one));
+        assert!(!contains(one, "http://opcfoundation.org/UA/DI/"));
+        assert!(contains("urn:acme:*", "urn:acme:pump"));
+        assert!(!contains("urn:acme:*", "urn:acmes"));
+        for bad in ["http://*/x", "urn:*x", "http://a/*/*"] {
             assert!(Namespace::parse(bad).is_err(), "{bad}");
         }
     }

@@ -33,7 +33,10 @@ fn hints_that_name_options_have_their_own_kind() {
                 HintKind::Packages => "packages".to_owned(),
                 other => panic!("{other:?}"),
             };
-            assert_eq!(hint.kind == HintKind::Option, hint.text.contains("`--"));
+            let names_option = ["`--", "`exclude-newer`"]
+                .iter()
+                .any(|it| hint.text.contains(it));
+            assert_eq!(hint.kind == HintKind::Option, names_option);
             format!("{mark}: {hint}")
         };
         conflict.hints.iter().map(shown).collect::<Vec<_>>()

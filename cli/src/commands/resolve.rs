@@ -72,7 +72,7 @@ pub(super) fn require_collections(manifest: &Path, context: &Context) -> Result<
     if project.format.ecosystem() == ansible::ECOSYSTEM {
         return Ok(());
     }
-    let shown = Escaped::path(manifest).to_string();
+    let shown = Escaped::path(&project.manifest).to_string();
     Err(Failure::usage(format!(
         "`--format requirements` is for Ansible collections, and {shown} is no root of them"
     )))

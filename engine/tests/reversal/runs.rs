@@ -378,7 +378,7 @@ fn damaged_and_newer_states_are_errors() {
     assert!(
         error
             .to_string()
-            .starts_with("what `file:/motd` had before it was changed is lost: "),
+            .starts_with("the saved state of `file:/motd` cannot be restored: "),
         "{error}"
     );
     assert_eq!(

@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirem
 
 use super::facts::Facts;
 use super::facts_of_files::named_places;
-use super::moved::moved_to;
+use super::moved::{folder_of, moved_to};
 use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -81,6 +81,10 @@ impl References for CollectionReferences<'_> {
 
     fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
         narrowed_range(range, fits)
+    }
+
+    fn kind_of(&self, class: &ClassName) -> String {
+        folder_of(class)
     }
 
     fn moved_to(

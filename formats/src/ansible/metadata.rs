@@ -9,6 +9,7 @@ use super::name::{is_collection_name, is_identifier, package_name};
 use super::plain_number::warn_of_dependency;
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
+use super::requirements_file::{guessed_source, reason_of_source};
 use super::shown_metadata::CollectionAbout;
 
 /// The file of a source folder.
@@ -200,7 +201,12 @@ impl MetadataReader<'_> {
                 Ok(package) => package,
                 Err(error) => {
                     let shown = Escaped::shortened(text);
-                    let message = format!("`{shown}` is not the name of a collection: {error}");
+                    let message = match reason_of_source(guessed_source(text)) {
+                        Some(reason) => {
+                            format!("`{shown}` cannot be locked from its source: {reason}")
+                        }
+                        None => format!("`{shown}` is not the name of a collection: {error}"),
+                    };
                     self.nodes.error_of(Code::Name, message, entry.key_span);
                     continue;
                 }

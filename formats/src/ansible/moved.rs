@@ -43,6 +43,16 @@ fn target_of(class: &IndexedClass) -> Option<&ClassName> {
     class.uses.first().filter(|_| is_moved)
 }
 
+/// The folder that a class is in: one of plug-ins of a kind, or that of roles or playbooks.
+pub(super) fn folder_of(class: &ClassName) -> String {
+    let mut parts = class.as_str().split('.').skip(2);
+    match parts.next() {
+        Some("plugins") => parts.next().unwrap_or_default().to_owned(),
+        Some(folder) => folder.to_owned(),
+        None => String::new(),
+    }
+}
+
 /// The name that playbooks use for a class, if it is a plug-in or a role, or else the class.
 pub(super) fn called(class: &ClassName) -> String {
     let named = split_collection(class.as_str())

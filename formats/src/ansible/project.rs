@@ -11,7 +11,7 @@ use pkgres_manifest::{
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
-use super::moved::moved_to;
+use super::moved::{folder_of, moved_to};
 use super::name::is_collection_name;
 use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
@@ -271,6 +271,10 @@ impl References for ProjectReferences<'_> {
 
     fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
         narrowed_range(range, fits)
+    }
+
+    fn kind_of(&self, class: &ClassName) -> String {
+        folder_of(class)
     }
 
     fn moved_to(

@@ -36,10 +36,26 @@ const OPERATORS: [(&str, Operator); 7] = [
     ("<", Operator::Less),
 ];
 
+/// White space around clauses and operators. Block scalars end with a line feed.
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// A range as ansible-galaxy reads it, without the white space that only pkgres allows.
+pub(super) fn compact(written: &str) -> String {
+    written.replace(BLANKS, "")
+}
+
 /// Reads a range of a document.
 pub(super) fn read(nodes: &mut NodeReader, text: &str, span: Span) -> Option<Spec> {
     match parse(text) {
-        Ok(spec) => Some(spec),
+        Ok(spec) => {
+            if without_blanks(text).contains(BLANKS) {
+                let shown = Escaped::shortened(spec.written());
+                let message = format!("`ansible-galaxy` fails with the white space in `{shown}`");
+                let hint = format!("write `{}`", compact(text));
+                nodes.warning_of(Code::Spec, message, span).add_hint(hint);
+            }
+            Some(spec)
+        }
         Err(error) => {
             let finding = nodes.error_of(Code::Spec, error.to_string(), span);
             let suggestion = error.suggestion.map(|range| format!("write `{range}`"));
@@ -76,8 +92,8 @@ pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {
             clauses.len() == 1 && operator == Operator::Equal && version.is_prerelease();
         set = set.intersection(&matching(operator, &version));
     }
-    // It is printed on terminals, where a tab moves the cursor.
-    let written = without_blanks(text).replace('\t', " ");
+    // It is printed on terminals, where others than spaces move the cursor.
+    let written = without_blanks(text).replace(BLANKS, " ");
     Ok(Spec::native(&written, set, names_prerelease))
 }
 
@@ -100,7 +116,7 @@ pub(crate) fn compatible_with(version: &Version) -> Spec {
 }
 
 fn without_blanks(part: &str) -> &str {
-    part.trim_matches([' ', '\t'])
+    part.trim_matches(BLANKS)
 }
 
 /// Reads a clause. The version is `None` if it is `*`, which holds for every version whatever the operator.

@@ -6,6 +6,7 @@ use pkgres_manifest::{Limits, PackageName, Spec};
 
 use super::metadata::GALAXY_FILE;
 use super::name::package_name;
+use super::range::compact;
 use crate::format::{FormatFile, first_error};
 
 /// Returns the text of a file in which requirements have other ranges. Comments, order and quotes stay as they are.
@@ -32,7 +33,7 @@ pub(super) fn with_ranges(
         }
         // All entries of a package have to hold, so that each gets the range.
         let nodes = stated.iter();
-        edits.extend(nodes.map(|node| (node.span, range.written().to_owned())));
+        edits.extend(nodes.map(|node| (node.span, compact(range.written()))));
     }
     with_scalars(&source, &edits, limits).ok_or_else(|| {
         let message = "the ranges are written in a way that cannot be edited";

@@ -14,6 +14,7 @@ use pkgres_manifest::{Limits, PackageName, RequirementEdit, did_you_mean, most_s
 
 use super::metadata::GALAXY_FILE;
 use super::name::package_name;
+use super::range::compact;
 use crate::format::{FormatFile, first_error};
 
 /// Returns the text of a file with one requirement added, changed or removed.
@@ -23,7 +24,7 @@ pub(super) fn with_requirement(
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
     let (package, spec) = match edit {
-        RequirementEdit::Set(package, spec) => (package, Some(spec.written())),
+        RequirementEdit::Set(package, spec) => (package, Some(compact(spec.written()))),
         RequirementEdit::Remove(package) => (package, None),
     };
     // A package can be required several times. One entry is left, which the edit is about.
@@ -31,7 +32,7 @@ pub(super) fn with_requirement(
     loop {
         let bytes = text.as_ref().map_or(file.bytes, String::as_bytes);
         let file = FormatFile { bytes, ..*file };
-        match edited_once(&file, package, spec, limits)? {
+        match edited_once(&file, package, spec.as_deref(), limits)? {
             Edited::Other(edited) => text = Some(edited),
             Edited::Last(edited) => return Ok(edited),
         }

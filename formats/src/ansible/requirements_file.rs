@@ -54,10 +54,22 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
     }
     let is_read = !reader.nodes.findings().iter().any(Diagnostic::is_error);
     if reader.record.requirements.is_empty() && is_read {
+        let is_list = matches!(
+            &document,
+            Some(Node {
+                value: Value::Sequence(_),
+                ..
+            })
+        );
+        let hint = if is_list {
+            "a list has roles only: write a mapping with `roles` and `collections`"
+        } else {
+            "list them under `collections`, each as `- name: NAMESPACE.NAME`"
+        };
         reader
             .nodes
             .warning("the file requires no collection", Span::default())
-            .add_hint("list them under `collections`, each as `- name: NAMESPACE.NAME`");
+            .add_hint(hint);
     }
     findings.extend(reader.nodes.into_findings());
     Parsed::new(Some(reader.record), findings)
@@ -115,7 +127,7 @@ impl RequirementsReader<'_> {
             Value::Scalar(scalar) => {
                 let text = scalar.text.as_str();
                 match text.split_once(':') {
-                    Some((name, range)) if guess(text) == "galaxy" => {
+                    Some((name, range)) if guessed_source(text) == "galaxy" => {
                         let message = format!(
                             "`{}` is not the name of a collection: a range after a colon is read on command lines only",
                             Escaped::shortened(text)
@@ -191,21 +203,13 @@ impl RequirementsReader<'_> {
             None => (None, span),
         };
         let shown = Escaped::shortened(name);
-        let reason = match stated.unwrap_or_else(|| guess(name)) {
-            "galaxy" => None,
-            "git" => {
-                Some("a git repository has no releases to choose from, and its content can change")
-            }
-            "url" => Some("an artifact at a URL has no other releases to choose from"),
-            "file" | "dir" | "subdirs" => Some("a path on this machine means nothing elsewhere"),
-            other => {
-                let message = format!("`{}` is not a type of source", Escaped::shortened(other));
-                self.nodes.error(message, kind_span);
-                return;
-            }
-        };
-        if let Some(reason) = reason {
-            let kind = stated.unwrap_or_else(|| guess(name));
+        let kind = stated.unwrap_or_else(|| guessed_source(name));
+        if kind != "galaxy" && !PLACES.contains(&kind) {
+            let message = format!("`{}` is not a type of source", Escaped::shortened(kind));
+            self.nodes.error(message, kind_span);
+            return;
+        }
+        if let Some(reason) = reason_of_source(kind) {
             let message = format!("`{shown}` cannot be locked from its source, `{kind}`: {reason}");
             let hint = match kind {
                 "file" | "dir" | "subdirs" => {
@@ -251,8 +255,20 @@ fn present<'mapping>(mapping: &'mapping Mapping, key: &str) -> Option<&'mapping 
     mapping.entry(key).filter(|entry| !entry.value.is_null())
 }
 
+/// Why a collection cannot be locked from a type of source; `None` if it can.
+pub(super) fn reason_of_source(kind: &str) -> Option<&'static str> {
+    match kind {
+        "git" => {
+            Some("a git repository has no releases to choose from, and its content can change")
+        }
+        "url" => Some("an artifact at a URL has no other releases to choose from"),
+        "file" | "dir" | "subdirs" => Some("a path on this machine means nothing elsewhere"),
+        _ => None,
+    }
+}
+
 /// The type of source that ansible-galaxy takes a name without `type` for.
-fn guess(name: &str) -> &'static str {
+pub(super) fn guessed_source(name: &str) -> &'static str {
     let has_scheme = name.starts_with("http://") || name.starts_with("https://");
     let ends_like_git = name.ends_with(".git");
     if name.starts_with("git+") || name.starts_with("git@") || ends_like_git {

@@ -223,6 +223,11 @@ impl Finder<'_> {
     fn lookups(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(scalar) => {
+                // Ansible expands no templates in it.
+                let before = self.text.get(..node.span.start).unwrap_or_default();
+                if before.trim_end().ends_with("!unsafe") {
+                    return;
+                }
                 for name in lookups(&scalar.text) {
                     self.add_name("lookup", name, node.span, None);
                 }

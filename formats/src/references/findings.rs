@@ -181,7 +181,10 @@ impl ReferenceCheck<'_> {
             Err(Diagnostic::warning(Code::ClassesNotRead, message).at(self.place_in(requirement)))
         };
         let Some(all) = self.known.releases(name) else {
-            return not_checked(format!("no registry has `{name}`"));
+            let similar = self.known.similar(name);
+            let hint = similar.map(|similar| did_you_mean(similar.as_str()));
+            return not_checked(format!("no registry has `{name}`"))
+                .map_err(|finding: Diagnostic| finding.maybe_hint(hint));
         };
         let takes_prereleases = match self.rules.prereleases {
             Prereleases::Ordered => true,
@@ -255,7 +258,7 @@ impl ReferenceCheck<'_> {
         if let Some(other) = elsewhere.map(|one| &one.version).max() {
             return finding.hint(format!("{other} is the newest version that has it"));
         }
-        let similar = allowed.similar(&reference.to);
+        let similar = allowed.similar(&reference.to, |class| self.root.kind_of(class));
         let similar = similar.filter(|_| finding.hints.is_empty());
         finding.maybe_hint(similar.map(did_you_mean))
     }

@@ -53,6 +53,12 @@ pub(crate) trait References {
         }
     }
 
+    /// The kind of a class, if only some can be meant where one of its kind is named. By default, all are of one kind.
+    fn kind_of(&self, class: &ClassName) -> String {
+        let _ = class;
+        String::new()
+    }
+
     /// A hint that says how to require a package. `least` is the lowest version with everything that is needed; `None` if
     /// nothing is needed, or no version has it all.
     fn declaration(&self, package: &PackageName, least: Option<&Version>) -> Option<String> {
@@ -128,11 +134,12 @@ impl AllowedReleases {
         self.releases.last()
     }
 
-    /// A class of the newest release whose name is similar. If classes are named by ids, similar ones mean nothing.
-    fn similar(&self, class: &ClassName) -> Option<&str> {
+    /// A class of the newest release, of the same kind, whose name is similar. If classes are named by ids, similar ones mean nothing.
+    fn similar(&self, class: &ClassName, kind_of: impl Fn(&ClassName) -> String) -> Option<&str> {
         let newest = self.newest().filter(|newest| newest.labels.is_empty())?;
+        let kind = kind_of(class);
         let classes = newest.classes.iter().flatten();
-        let exported = classes.filter(|class| !class.internal);
+        let exported = classes.filter(|class| !class.internal && kind_of(&class.name) == kind);
         most_similar_name(class.as_str(), exported.map(|class| class.name.as_str()))
     }
 }

@@ -123,3 +123,72 @@ fn a_plugin_that_moved_is_found_in_the_collection_that_has_it_now() {
     let findings = check("requirements.yml", both, &play, &known);
     assert_eq!(shown(&findings), [""; 0]);
 }
+
+#[test]
+fn suggestions_are_of_the_kind_that_is_named() {
+    let classes = [
+        "plugins.action.inv",
+        "plugins.inventory.hosts",
+        "plugins.module_utils.hos",
+    ];
+    let known = Known(vec![release("a.lib", "1.0.0", &classes)]);
+    let hints = |name: &str| {
+        let file = format!("plugin: a.lib.{name}\n");
+        let files = [("hosts.yml", file.as_str())];
+        let findings = check("requirements.yml", "collections: [a.lib]\n", &files, &known);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        findings[0].hints.clone()
+    };
+    assert_eq!(hints("inv"), [""; 0]);
+    assert_eq!(
+        hints("host"),
+        ["did you mean `a.lib.plugins.inventory.hosts`?"]
+    );
+}
+
+#[test]
+fn templates_that_ansible_does_not_expand_name_nothing() {
+    let known = Known(vec![release("a.lib", "1.0.0", &[])]);
+    let check_text = |tag: &str| {
+        let play = format!("- hosts: a\n  vars:\n    u: {tag}\"{{{{ lookup('a.lib.none') }}}}\"\n");
+        let files = [("site.yml", play.as_str())];
+        check("requirements.yml", "collections: [a.lib]\n", &files, &known).len()
+    };
+    assert_eq!(check_text(""), 1);
+    assert_eq!(check_text("!unsafe "), 0);
+}
+
+#[test]
+fn white_space_in_a_range_is_a_warning_and_around_it_nothing() {
+    let known = Known(vec![release("a.lib", "1.0.0", &[])]);
+    let check_range = |range: &str| {
+        let text = format!("collections:\n- name: a.lib\n  version: {range}\n");
+        check("requirements.yml", &text, &[], &known)
+    };
+    assert_eq!(shown(&check_range(">\n    >=1.0.0,<2.0.0")), [""; 0]);
+    assert_eq!(shown(&check_range("|\n    >=1.0.0")), [""; 0]);
+    let findings = check_range("'>=1.0.0, <2'");
+    assert_eq!(
+        shown(&findings),
+        ["PK0010 `ansible-galaxy` fails with the white space in `>=1.0.0, <2`"]
+    );
+    assert_eq!(findings[0].hints, ["write `>=1.0.0,<2`"]);
+}
+
+#[test]
+fn files_and_sources_that_cannot_be_locked_are_called_what_they_are() {
+    let known = Known(Vec::new());
+    let findings = check("requirements.yml", "- geerlingguy.nginx\n", &[], &known);
+    assert_eq!(
+        findings[1].hints,
+        ["a list has roles only: write a mapping with `roles` and `collections`"]
+    );
+    let text = galaxy_file("  git@github.com:o/r.git: main\n");
+    let findings = check("galaxy.yml", &text, &[], &known);
+    assert!(
+        findings[0]
+            .message
+            .contains("cannot be locked from its source: a git repository"),
+        "{findings:?}"
+    );
+}

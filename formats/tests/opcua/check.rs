@@ -386,3 +386,92 @@ fn artifacts_have_names_that_every_system_can_store() {
     }
     assert!(ECOSYSTEM.read_record("{}", &Limits::default()).is_err());
 }
+
+#[test]
+fn types_among_their_own_supertypes_are_errors() {
+    let file = |types: &str| {
+        format!(
+            r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd"><NamespaceUris><Uri>urn:r</Uri></NamespaceUris>
+<Models><Model ModelUri="urn:r" Version="1" PublicationDate="2024-06-01T00:00:00Z"/></Models>
+<Aliases><Alias Alias="HasSubtype">i=45</Alias></Aliases>{types}</UANodeSet>"#
+        )
+    };
+    let one = |id: u32, name: &str, parent: &str| {
+        format!(
+            r#"<UAObjectType NodeId="ns=1;i={id}" BrowseName="1:{name}"><References><Reference ReferenceType="HasSubtype" IsForward="false">{parent}</Reference></References></UAObjectType>"#
+        )
+    };
+    let cycle = [
+        one(1, "R", "ns=1;i=2"),
+        one(2, "Q", "ns=1;i=1"),
+        one(3, "Below", "ns=1;i=1"),
+        one(4, "Self", "ns=1;i=4"),
+        one(5, "Right", "i=58"),
+        one(6, "BelowRight", "ns=1;i=5"),
+    ];
+    let found = findings(&file(&cycle.concat()));
+    let cycles = found.iter().filter(|one| one.contains("PK0015"));
+    let cycles: Vec<&str> = cycles
+        .filter_map(|one| one.split("error[PK0015]: ").nth(1))
+        .collect();
+    assert_eq!(
+        cycles,
+        [
+            "`1:R` is among its own supertypes",
+            "`1:Q` is among its own supertypes",
+            "`1:Self` is among its own supertypes"
+        ]
+    );
+}
+
+#[test]
+fn elements_are_read_in_each_order_that_can_be_read() {
+    let file = |first: &str, second: &str| {
+        format!(
+            r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">{first}{second}</UANodeSet>"#
+        )
+    };
+    let uris = "<NamespaceUris><Uri>urn:x</Uri></NamespaceUris>";
+    let models = r#"<Models><Model ModelUri="urn:x" Version="1" PublicationDate="2024-01-01T00:00:00Z"/></Models>"#;
+    assert_eq!(findings(&file(models, uris)), [""; 0]);
+    assert_eq!(findings(&file(uris, models)), [""; 0]);
+    let unlisted = findings(&file(models, "<NamespaceUris/>"));
+    assert!(unlisted[0].ends_with("the model `urn:x` is not among the `NamespaceUris`"));
+    let node = r#"<UAObject NodeId="ns=1;i=1" BrowseName="1:A"><References><Reference ReferenceType="Mine">i=58</Reference></References></UAObject>"#;
+    let aliases = r#"<Aliases><Alias Alias="Mine">i=45</Alias></Aliases>"#;
+    let late = findings(&file(&format!("{uris}{models}{node}"), aliases));
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert!(
+        late[0].ends_with("`Aliases` has to precede `UAObject`"),
+        "{late:?}"
+    );
+    let late = findings(&file(&format!("{aliases}{models}{node}"), uris));
+    assert!(
+        late[0].ends_with("`NamespaceUris` has to precede `Aliases`"),
+        "{late:?}"
+    );
+}
+
+#[test]
+fn a_namespace_that_no_registry_has_has_a_suggestion() {
+    struct Similar(Known);
+    impl ReleaseLookup for Similar {
+        fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
+            self.0.releases(package)
+        }
+
+        fn similar(&self, package: &PackageName) -> Option<PackageName> {
+            PackageName::native(&format!("{package}/")).ok()
+        }
+    }
+    let text = r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd"><NamespaceUris><Uri>urn:x</Uri></NamespaceUris><Models><Model ModelUri="urn:x" Version="1" PublicationDate="2024-01-01T00:00:00Z"><RequiredModel ModelUri="http://opcfoundation.org/UA"/></Model></Models></UANodeSet>"#;
+    let file = FormatFile {
+        path: "x.xml",
+        bytes: text.as_bytes(),
+    };
+    let found = NodeSets.check_root(&file, &(), &Similar(known()), &ReadOptions::default());
+    assert_eq!(
+        found[0].hints,
+        ["did you mean `http://opcfoundation.org/UA/`?"]
+    );
+}

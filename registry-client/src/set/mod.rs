@@ -466,9 +466,9 @@ impl RegistrySet {
                 .cloned(),
         );
         known.remove(name);
-        let known = preferred.into_iter().chain(&known);
-        let similar = most_similar_name(name.as_str(), known.map(PackageName::as_str))?;
-        PackageName::parse(similar).ok()
+        let known = || preferred.into_iter().chain(&known);
+        let similar = most_similar_name(name.as_str(), known().map(PackageName::as_str))?;
+        known().find(|known| known.as_str() == similar).cloned()
     }
 
     /// The package of a release with all its classes, if its registry has it.

@@ -134,10 +134,10 @@ fn lockfile_or_index(file: &Path, bytes: &[u8]) -> Option<Diagnostic> {
             format!("`pkgres lock --check {folder}` checks a lockfile"),
         )
     } else if is_index() {
-        let registry = format!("--registry index:{}", quoted(file));
+        let registry = format!("index:{}", quoted(file));
         (
             "an index file",
-            format!("`{registry}` uses an index file as a registry"),
+            format!("commands that look for packages take it as the registry `{registry}`"),
         )
     } else {
         return None;

@@ -234,6 +234,10 @@ impl ReleaseLookup for KnownReleases<'_> {
         self.releases(package)
     }
 
+    fn similar(&self, package: &PackageName) -> Option<PackageName> {
+        self.registries.similar(package)
+    }
+
     fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
         let artifact = self.registries.artifact(record.digest.as_ref()?).ok()??;
         match artifact {

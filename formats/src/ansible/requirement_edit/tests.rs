@@ -319,3 +319,16 @@ fn comments_above_the_only_entry_stay() {
         &[("acme.db", None, "dependencies: {} # ours\n")],
     );
 }
+
+#[test]
+fn ranges_are_written_as_ansible_galaxy_reads_them() {
+    check(
+        "requirements.yml",
+        "collections: []\n",
+        &[(
+            "acme.db",
+            Some(">= 1.0.0, <2"),
+            "collections: [{name: acme.db, version: \">=1.0.0,<2\"}]\n",
+        )],
+    );
+}

@@ -20,6 +20,7 @@ impl NodeSet<'_> {
     /// The findings about the models, with the nodes of the file and what is known about other models.
     pub(super) fn check(&self, nodes: &OwnNodes<'_>, known: &dyn ReleaseLookup) -> Vec<Diagnostic> {
         let mut findings = self.check_supertypes();
+        findings.extend(self.check_cycles());
         findings.extend(self.check_own_types(nodes));
         for model in &self.models {
             findings.extend(self.check_used_namespaces(model));

@@ -1,6 +1,6 @@
 //! Types of the models of a file that the file does not define.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
@@ -48,6 +48,43 @@ impl NodeSet<'_> {
         findings
     }
 
+    /// Errors about types that are among their own supertypes: programs that walk up from one never end.
+    pub(super) fn check_cycles(&self) -> Vec<Diagnostic> {
+        let numbers: BTreeMap<Key<'_>, usize> = self
+            .types
+            .iter()
+            .enumerate()
+            .map(|(number, one)| (self.key(&one.id), number))
+            .collect();
+        let parents: Vec<Vec<usize>> = self
+            .types
+            .iter()
+            .map(|one| {
+                let parents = one.extends.iter();
+                parents
+                    .filter_map(|parent| numbers.get(&self.key(&parent.id)).copied())
+                    .collect()
+            })
+            .collect();
+        let mut left = vec![true; parents.len()];
+        // What has no parent or no child that is left is in no cycle.
+        leave_out(&mut left, &parents);
+        let mut children = vec![Vec::new(); parents.len()];
+        for (number, parents) in parents.iter().enumerate() {
+            for parent in parents {
+                children[*parent].push(number);
+            }
+        }
+        leave_out(&mut left, &children);
+        let in_cycles = self.types.iter().zip(left).filter(|(_, left)| *left);
+        let findings = in_cycles.map(|(one, _)| {
+            let name = Escaped::shortened(&one.browse_name);
+            let message = format!("`{name}` is among its own supertypes");
+            Diagnostic::error(Code::ClassCycle, message).at(self.locate(one.span))
+        });
+        findings.collect()
+    }
+
     fn key<'set>(&'set self, id: &'set NodeId<'set>) -> Key<'set> {
         (self.uri(id.namespace), &id.identifier)
     }
@@ -75,5 +112,29 @@ impl NodeSet<'_> {
             message.push_str(&format!(" as {}", parent.kind.as_str()));
         }
         Diagnostic::error(Code::ClassUnavailable, message).at(self.locate(parent.span))
+    }
+}
+
+/// Leaves out what has no neighbour that is left, again and again.
+fn leave_out(left: &mut [bool], neighbours: &[Vec<usize>]) {
+    let mut counts = vec![0_usize; left.len()];
+    let mut users = vec![Vec::new(); left.len()];
+    for (number, neighbours) in neighbours.iter().enumerate() {
+        for neighbour in neighbours.iter().filter(|neighbour| left[**neighbour]) {
+            counts[number] += 1;
+            users[*neighbour].push(number);
+        }
+    }
+    let mut open: Vec<usize> = (0..left.len())
+        .filter(|number| left[*number] && counts[*number] == 0)
+        .collect();
+    while let Some(number) = open.pop() {
+        left[number] = false;
+        for user in &users[number] {
+            counts[*user] -= 1;
+            if counts[*user] == 0 && left[*user] {
+                open.push(*user);
+            }
+        }
     }
 }

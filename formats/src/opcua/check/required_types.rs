@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
-use pkgres_manifest::{ClassName, IndexRecord};
+use pkgres_manifest::{ClassName, IndexRecord, did_you_mean};
 
 use super::super::node_id::{NodeId, package_name};
 use super::super::nodeset::{Model, NodeSet, RequiredModel, TypeKind};
@@ -76,7 +76,10 @@ impl NodeSet<'_> {
         };
         let Some(releases) = releases_of(&required.uri, known) else {
             let message = format!("no registry has `{uri}`, so its types were not checked");
-            return vec![warn(message)];
+            let similar = package_name(&required.uri).ok();
+            let similar = similar.and_then(|name| known.similar(&name));
+            let hint = similar.map(|similar| did_you_mean(similar.as_str()));
+            return vec![warn(message).maybe_hint(hint)];
         };
         let stated = &required.release;
         let spec = stated.to_spec();

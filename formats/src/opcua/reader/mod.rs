@@ -182,6 +182,8 @@ struct NodeSetReader<'text> {
     prefix: &'text str,
     /// The namespaces by their indexes.
     namespaces: Vec<Cow<'text, str>>,
+    /// How many of them the file lists.
+    listed: usize,
     aliases: FxHashMap<Cow<'text, str>, NodeId<'text>>,
     models: Vec<Model>,
     types: Vec<NodeType<'text>>,
@@ -276,6 +278,7 @@ impl<'text> NodeSetReader<'text> {
             findings: Vec::new(),
             prefix: "",
             namespaces: vec![Cow::Borrowed(UA_NAMESPACE)],
+            listed: 1,
             aliases: FxHashMap::default(),
             models: Vec::new(),
             types: Vec::new(),
@@ -311,8 +314,25 @@ impl<'text> NodeSetReader<'text> {
         let root = self.document.root()?;
         self.check_root(root)?;
         let mut rest = self.document.children(root);
+        // The first of the elements that refer to namespaces, or to aliases.
+        let (mut first_use, mut first_node) = (None, None);
         while let Some(tag) = rest.next(&mut self.document)? {
-            match self.local(tag) {
+            let name = self.local(tag);
+            let too_late = match name {
+                "NamespaceUris" => first_use,
+                "Aliases" => first_node,
+                _ => None,
+            };
+            if let Some(first) = too_late {
+                return Err(self.out_of_order(tag, first));
+            }
+            if name.starts_with("UA") {
+                first_node = first_node.or(Some(name));
+            }
+            if name.starts_with("UA") || name == "Aliases" {
+                first_use = first_use.or(Some(name));
+            }
+            match name {
                 "NamespaceUris" => self.namespace_uris(tag)?,
                 "Models" => self.models(tag)?,
                 "Aliases" => self.aliases(tag)?,
@@ -324,7 +344,18 @@ impl<'text> NodeSetReader<'text> {
                 _ => {}
             }
         }
+        self.check_listed();
         self.document.finish()
+    }
+
+    /// The problem of an element that follows those that refer to it. What was said about these is not true.
+    fn out_of_order(&mut self, tag: Tag<'text>, first: &str) -> Problem {
+        self.findings.clear();
+        Problem {
+            code: Code::Format,
+            message: format!("`{}` has to precede `{first}`", self.local(tag)),
+            span: self.document.span(tag.name),
+        }
     }
 
     /// Checks that a root element is that of a NodeSet file, and remembers the prefix of names.

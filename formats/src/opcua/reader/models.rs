@@ -1,11 +1,9 @@
 //! Reads the beginning of a file: namespaces, aliases, and models with their requirements.
 
-use std::borrow::Cow;
-
 use pkgres_manifest::diagnostic::{Code, Escaped, Span};
 
 use super::super::document::{Problem, Tag};
-use super::super::node_id::{UA_NAMESPACE, package_name};
+use super::super::node_id::package_name;
 use super::super::nodeset::{Model, RequiredModel};
 use super::super::release::{ModelRelease, ReleaseError};
 use super::{NodeSetReader, limit_entries, trimmed};
@@ -25,7 +23,22 @@ impl<'text> NodeSetReader<'text> {
             let (uri, _) = self.document.text_of(tag)?;
             self.namespaces.push(trimmed(uri));
         }
+        self.listed = self.namespaces.len();
         Ok(())
+    }
+
+    /// Reports models whose namespaces the file does not list, before or after them.
+    pub(super) fn check_listed(&mut self) {
+        let listed = &self.namespaces[..self.listed];
+        let models = self.models.iter();
+        let unlisted = models.filter(|model| !listed.iter().any(|uri| **uri == *model.uri));
+        let unlisted: Vec<(Span, String)> = unlisted
+            .map(|model| (model.span, Escaped::new(&model.uri).to_string()))
+            .collect();
+        for (span, uri) in unlisted {
+            let message = format!("the model `{uri}` is not among the `NamespaceUris`");
+            self.error(span, message);
+        }
     }
 
     pub(super) fn aliases(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
@@ -82,13 +95,6 @@ impl<'text> NodeSetReader<'text> {
                     let message = format!("`{}` is required twice", Escaped::new(&one.uri));
                     self.error(one.span, message);
                 }
-            }
-            if uri != UA_NAMESPACE && !self.namespaces.contains(&Cow::Borrowed(&*uri)) {
-                let message = format!(
-                    "the model `{}` is not among the `NamespaceUris`",
-                    Escaped::new(&uri)
-                );
-                self.error(span, message);
             }
             if self.models.iter().any(|model| model.uri == uri) {
                 self.error(

@@ -527,7 +527,7 @@ impl ClassFileReader<'_> {
                 parents.push(parent);
             } else {
                 let message = format!("`{}` is extended twice", parent.value);
-                self.nodes.warning_of(Code::Extends, message, node.span);
+                self.nodes.error_of(Code::Extends, message, node.span);
             }
         }
         parents

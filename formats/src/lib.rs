@@ -47,7 +47,7 @@ pub use format::{
 };
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};
-pub use references::{ClassReference, defines_class};
+pub use references::ClassReference;
 pub use rules::{Prereleases, Rules};
 
 use pkgres_manifest::{Ecosystem, Ecosystems};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{IndexRecord, PackageName, Requirement, Version, did_you_mean};
 
-use super::{AllowedReleases, ClassReference, References, defines_class, somewhere_in};
+use super::{AllowedReleases, ClassReference, References, somewhere_in};
 use crate::lookup::ReleaseLookup;
 use crate::rules::{Prereleases, Rules};
 
@@ -90,7 +90,7 @@ impl ReferenceCheck<'_> {
         let needed = classes_of(references, |one| one.is_needed);
         let has_all = |record: &&IndexRecord| {
             let stable = !record.yanked && !record.version.is_prerelease();
-            stable && needed.iter().all(|one| defines_class(record, &one.to))
+            stable && needed.iter().all(|one| record.defines(&one.to))
         };
         let fitting = releases.iter().filter(has_all).map(|one| &one.version);
         fitting.min().filter(|_| !needed.is_empty()).cloned()
@@ -254,7 +254,7 @@ impl ReferenceCheck<'_> {
             finding = finding.hint(hint);
         }
         let all = allowed.all.iter();
-        let elsewhere = all.filter(|one| defines_class(one, &reference.to));
+        let elsewhere = all.filter(|one| one.defines(&reference.to));
         if let Some(other) = elsewhere.map(|one| &one.version).max() {
             return finding.hint(format!("{other} is the newest version that has it"));
         }
@@ -266,7 +266,7 @@ impl ReferenceCheck<'_> {
     /// Whether a release has a class for a reference. Something that is only used may have moved to another package that
     /// is required, too: the native tool finds it there.
     fn has(&self, release: &IndexRecord, reference: &ClassReference) -> bool {
-        if defines_class(release, &reference.to) {
+        if release.defines(&reference.to) {
             return true;
         }
         if reference.is_needed {
@@ -276,12 +276,12 @@ impl ReferenceCheck<'_> {
             return false;
         };
         if package == self.record.name {
-            return defines_class(self.record, &class);
+            return self.record.defines(&class);
         }
         let mut requirements = self.record.requirements.iter();
         requirements.any(|one| one.package == package)
             && (self.known.releases(&package).unwrap_or_default().iter())
-                .any(|one| one.classes.is_none() || defines_class(one, &class))
+                .any(|one| one.classes.is_none() || one.defines(&class))
     }
 
     /// Some of the references that no allowed release has together with all of `others`: none of them can be left out.

@@ -144,15 +144,6 @@ impl AllowedReleases {
     }
 }
 
-/// Whether a release defines a class, by its name or with all others of its module.
-pub fn defines_class(record: &IndexRecord, class: &ClassName) -> bool {
-    let any = || {
-        let (module, _) = class.as_str().rsplit_once('.')?;
-        ClassName::native(&format!("{module}.*")).ok()
-    };
-    record.exports(class) || any().is_some_and(|any| record.exports(&any))
-}
-
 /// A place in a file of which nothing more is known.
 pub(crate) fn somewhere_in(path: &str) -> Location {
     Location::new(&SourceText::new(path, ""), Span::default())

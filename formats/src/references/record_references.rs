@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Diagnostic, Location};
 use pkgres_manifest::{ClassName, IndexRecord, Requirement};
 
-use super::{ClassReference, ReferenceCheck, References, defines_class, somewhere_in};
+use super::{ClassReference, ReferenceCheck, References, somewhere_in};
 use crate::lookup::ReleaseLookup;
 use crate::rules::Rules;
 
@@ -51,7 +51,7 @@ impl<'check> RecordReferences<'check> {
     fn requirement_of(&self, class: &ClassName) -> Option<&Requirement> {
         let mut required = self.required.iter();
         let (requirement, _) = required
-            .find(|(_, releases)| releases.iter().any(|one| defines_class(one, class)))
+            .find(|(_, releases)| releases.iter().any(|one| one.defines(class)))
             // With one requirement only, it is clear whose class is missing.
             .or_else(|| self.required.first().filter(|_| self.required.len() == 1))?;
         Some(requirement)
@@ -65,7 +65,7 @@ impl References for RecordReferences<'_> {
             let extended = class.extends.iter().map(|to| (to, true));
             let used = class.uses.iter().map(|to| (to, false));
             for (to, is_needed) in extended.chain(used) {
-                if defines_class(self.record, to) {
+                if self.record.defines(to) {
                     continue;
                 }
                 let Some(requirement) = self.requirement_of(to) else {

@@ -199,6 +199,15 @@ impl IndexRecord {
                 .is_ok_and(|at| !classes[at].internal)
         })
     }
+
+    /// Whether the release is known to define a class for others, by its name or with all others of its module, `MODULE.*`.
+    pub fn defines(&self, class: &ClassName) -> bool {
+        let any = || {
+            let (module, _) = class.as_str().rsplit_once('.')?;
+            ClassName::native(&format!("{module}.*")).ok()
+        };
+        self.exports(class) || any().is_some_and(|any| self.exports(&any))
+    }
 }
 
 #[cfg(feature = "json")]

@@ -13,7 +13,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pkgres_formats::{Format, defines_class};
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Release, ReleaseSource};
 use pkgres_resolver::{Resolution, ResolvedPackage, Supply};
 
@@ -78,14 +77,8 @@ impl Definitions {
             };
             let exported = classes.iter().filter(|class| !class.internal);
             all.classes.extend(exported.map(|class| class.name.clone()));
-            let format = pkgres_formats::find(record.ecosystem.id());
-            for (class, target) in format
-                .map(|format| format.moved_classes(record))
-                .into_iter()
-                .flatten()
-            {
-                let targets = all.moved.entry(class.clone()).or_default();
-                targets.insert(target.clone());
+            for (class, target) in moved_classes(record) {
+                all.moved.entry(class).or_default().insert(target);
             }
         }
         all
@@ -253,10 +246,7 @@ fn required_by<'record>(
     record: &'record IndexRecord,
     strict: &'record StrictUses,
 ) -> Vec<&'record PackageName> {
-    let format = pkgres_formats::find(record.ecosystem.id());
-    let rules = format.map(Format::rules);
-    let host = rules.and_then(|rules| rules.host);
-    let has_core = rules.is_some_and(|rules| rules.has_core_library);
+    let (host, has_core) = host_and_core(record);
     let required = record.requirements.iter().map(|one| &one.package);
     let required = required.filter(|name| Some(name.as_str()) != host);
     required
@@ -264,11 +254,44 @@ fn required_by<'record>(
         .collect()
 }
 
+/// The name of the host in the package system of a record, if it can be required, and whether releases require a core
+/// library.
+#[cfg(feature = "index")]
+fn host_and_core(record: &IndexRecord) -> (Option<&'static str>, bool) {
+    let format = pkgres_formats::find(record.ecosystem.id());
+    format.map_or((None, false), |format| {
+        let rules = format.rules();
+        (rules.host, rules.has_core_library)
+    })
+}
+
+/// The same without formats: there are only class packages.
+#[cfg(not(feature = "index"))]
+fn host_and_core(_: &IndexRecord) -> (Option<&'static str>, bool) {
+    (None, true)
+}
+
+/// The classes of a release that have moved to packages that it does not require, with those that are used instead.
+#[cfg(feature = "index")]
+fn moved_classes(record: &IndexRecord) -> BTreeMap<ClassName, ClassName> {
+    let format = pkgres_formats::find(record.ecosystem.id());
+    let moved = format.map(|format| format.moved_classes(record));
+    let moved = moved.into_iter().flatten();
+    moved
+        .map(|(class, target)| (class.clone(), target.clone()))
+        .collect()
+}
+
+/// The same without formats: classes of class packages do not move.
+#[cfg(not(feature = "index"))]
+fn moved_classes(_: &IndexRecord) -> BTreeMap<ClassName, ClassName> {
+    BTreeMap::new()
+}
+
 /// What can be said about a use of a release. `required` has the definitions of what it requires.
 fn kind_of_use(class: &ClassName, user: &IndexRecord, required: &[&Definitions]) -> Use {
-    let is_there = |class: &ClassName| {
-        defines_class(user, class) || required.iter().any(|one| one.defines(class))
-    };
+    let is_there =
+        |class: &ClassName| user.defines(class) || required.iter().any(|one| one.defines(class));
     let moved = required.iter().filter_map(|one| one.moved.get(class));
     if moved.flatten().any(is_there) {
         Use::Moved
@@ -282,20 +305,17 @@ fn kind_of_use(class: &ClassName, user: &IndexRecord, required: &[&Definitions])
 /// Adds an internal class for each class that a release uses and does not define itself, if `excludes` returns true for it
 /// and the first class that uses it.
 fn apply(record: &mut IndexRecord, mut excludes: impl FnMut(&ClassName, &ClassName) -> bool) {
-    let format = pkgres_formats::find(record.ecosystem.id());
-    let moved = format.map(|format| format.moved_classes(record));
-    let moved: BTreeSet<ClassName> = moved
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.clone())
-        .collect();
+    let moved = moved_classes(record);
     let Some(classes) = &mut record.classes else {
         return;
     };
     let own: BTreeSet<&ClassName> = classes.iter().map(|class| &class.name).collect();
     // The first of several classes that use one represents all of them.
     let mut used: BTreeMap<&ClassName, &ClassName> = BTreeMap::new();
-    for class in classes.iter().filter(|class| !moved.contains(&class.name)) {
+    for class in classes
+        .iter()
+        .filter(|class| !moved.contains_key(&class.name))
+    {
         for target in class.uses.iter().filter(|target| !own.contains(target)) {
             used.entry(target).or_insert(&class.name);
         }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use pkgres_formats::defines_class;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use pkgres_tests::{ansible, opcua};
 
@@ -95,7 +94,7 @@ fn lacked(roots: &[&IndexRecord], releases: &[&IndexRecord]) -> BTreeSet<ClassNa
     let extended = classes.flat_map(|class| &class.extends).cloned();
     let extended: BTreeSet<ClassName> = extended.collect();
     let is_lacked = |class: &ClassName| {
-        let mut define = releases.iter().map(|release| defines_class(release, class));
+        let mut define = releases.iter().map(|release| release.defines(class));
         let first = define.next();
         define.any(|defines| Some(defines) != first)
     };

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_formats::ansible::{ANSIBLE_CORE, narrowed_range};
-use pkgres_formats::defines_class;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
 use pkgres_tests::ansible::{Releases, releases};
 
@@ -104,7 +103,7 @@ impl BrokenCollections {
                 continue;
             }
             self.pairs += 1;
-            let lacks = |class: &&&ClassName| !defines_class(release, class);
+            let lacks = |class: &&&ClassName| !release.defines(class);
             let lacked: Vec<&ClassName> = imported.iter().filter(lacks).copied().collect();
             fits.push((&release.version, lacked.is_empty()));
             if !lacked.is_empty() {

@@ -291,7 +291,7 @@ pub(crate) fn release_of<'packages>(
                 .all(|Release { name, .. }| *name == several[0].name);
             let hint = if is_one_package {
                 format!(
-                    "`pkgres pin {model} --registry REGISTRY --in-place` writes package and version into the model"
+                    "`pkgres pin {model} --lock LOCKFILE --in-place` writes package and version into the model"
                 )
             } else {
                 "say which one with `package` in the header of the object".to_owned()

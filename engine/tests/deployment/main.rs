@@ -402,7 +402,7 @@ fn a_class_of_several_releases_has_to_be_chosen() {
     assert_eq!(
         versions.err().unwrap_or_default(),
         [
-            "model.yaml:1:23: error[PK0060]: several releases define the class: a.Web 1.0.0, a.Web 2.0.0; hint: `pkgres pin model.yaml --registry REGISTRY --in-place` writes package and version into the model"
+            "model.yaml:1:23: error[PK0060]: several releases define the class: a.Web 1.0.0, a.Web 2.0.0; hint: `pkgres pin model.yaml --lock LOCKFILE --in-place` writes package and version into the model"
         ]
     );
     // `pin` could not choose either.

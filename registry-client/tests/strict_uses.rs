@@ -43,7 +43,7 @@ fn set(records: Vec<IndexRecord>) -> RegistrySet {
     RegistrySet::new(vec![Box::new(registry)]).with_strict_uses(Vec::new(), None)
 }
 
-/// What the internal classes of a release extend once its uses are strict, and the uses that exclude nothing.
+/// Makes uses strict. Returns the parents of the internal classes of a release, and the uses that exclude no version.
 fn strict(registries: &RegistrySet, mut record: IndexRecord) -> (Vec<String>, Vec<String>) {
     let unmet = registries.apply_strict_uses(std::slice::from_mut(&mut record));
     let classes = record.classes.iter().flatten();

@@ -52,7 +52,7 @@ fn read_model(properties: &str) -> Arc<ObjectModel> {
     Arc::new(model.into_result().expect("the model is right").0)
 }
 
-/// What the solver says of a model whose objects are of classes of one package.
+/// Solves a model whose objects all have classes of one package. Returns the outcome.
 fn answer(read: &Arc<Package>, model: &Arc<ObjectModel>, max_steps: u64) -> Answer {
     let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
     registry.add_package(Arc::clone(read));

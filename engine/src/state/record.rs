@@ -127,7 +127,7 @@ pub(super) struct Applied {
     pub(super) of_objects: BTreeSet<ResourceId>,
     /// Those that were to be refreshed after a change, and were not, as their refresh or the run failed.
     pub(super) owed: BTreeSet<ResourceId>,
-    /// What resources have sent to others that are not in order yet.
+    /// The values sent to resources that are not in order yet, by their sender.
     pub(super) sent: BTreeMap<ResourceId, Sent>,
 }
 
@@ -247,7 +247,7 @@ impl<'path> Document<'path> {
         }
     }
 
-    /// What resources have sent.
+    /// Reads the values that were sent, by their sender; empty if there are none.
     fn sent(&self) -> Result<BTreeMap<ResourceId, Sent>, StateError> {
         let Some(sent) = self.0.get("sent") else {
             return Ok(BTreeMap::new());

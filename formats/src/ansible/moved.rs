@@ -37,7 +37,7 @@ pub(super) fn moved_to(
     }
 }
 
-/// What is used in the place of a class that has moved.
+/// The class that replaces one that has moved.
 fn target_of(class: &IndexedClass) -> Option<&ClassName> {
     let is_moved = class.internal && class.extends.is_empty();
     class.uses.first().filter(|_| is_moved)

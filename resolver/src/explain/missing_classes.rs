@@ -6,7 +6,7 @@ use pkgres_manifest::ClassName;
 use super::conflict::{Reason, ReasonKind, reason_about};
 use super::phrases::{Edge, some_classes};
 use crate::budget::Interrupt;
-use crate::problem::Problem;
+use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
 
@@ -104,13 +104,41 @@ pub(super) fn not_defining(
     Some((without_class, newest))
 }
 
+/// The releases of a package that the facts let some of its `dependents` require. Which classes the others define is no
+/// part of the proof.
+fn possibly_required(
+    universe: &Universe,
+    package: PackageId,
+    dependents: &[ReleaseId],
+    facts: &[Fact],
+) -> PositionSet {
+    let mut possible = PositionSet::EMPTY;
+    for dependent in dependents {
+        let requirements = &universe.known_details(*dependent).requirements;
+        for stated in requirements.iter().filter(|it| it.package == package) {
+            let allowed = universe.allowed(stated);
+            let fact = Fact::Requires {
+                owner: dependent.package,
+                target: package,
+                allowed: allowed.clone(),
+            };
+            if !facts.contains(&fact) {
+                return PositionSet::FULL;
+            }
+            possible = possible.union(&allowed);
+        }
+    }
+    possible
+}
+
 /// The reasons that classes of a package extend a class that no candidate for it defines, and which
-/// versions of the required packages do not define it.
+/// versions of the required packages do not define it. `facts` are all facts of the proof.
 pub(super) fn extends_reasons(
     problem: &mut Problem<'_>,
     owner: PackageId,
     class: ClassId,
     reported: &PositionSet,
+    facts: &[Fact],
 ) -> Result<Vec<Reason>, Interrupt> {
     let releases = extending(problem.universe, owner, class);
     let mut required: Vec<PackageId> = Vec::new();
@@ -121,6 +149,8 @@ pub(super) fn extends_reasons(
             required.extend(of_release);
         }
     }
+    let mut dependents = releases.clone();
+    dependents.retain(|release| reported.contains(release.index));
     let name = problem.universe.catalog.class_name(class).clone();
     let (classes, extend, edge) = extending_classes_of(problem.universe, &releases, class);
     let (what, name) = match name.interface_name() {
@@ -158,10 +188,16 @@ pub(super) fn extends_reasons(
         },
     )];
     for package in required {
-        let universe = &*problem.universe;
-        let Some((without_class, newest)) = not_defining(universe, package, class) else {
+        let Some((mut without_class, newest)) = not_defining(problem.universe, package, class)
+        else {
             continue;
         };
+        let possible = possibly_required(problem.universe, package, &dependents, facts);
+        without_class.retain(|release| possible.contains(release.index));
+        if without_class.is_empty() {
+            continue;
+        }
+        let universe = &*problem.universe;
         let no_longer = newest.is_some_and(|newest| {
             let mut lacking = without_class.iter();
             lacking.all(|release| release.index > newest.index)

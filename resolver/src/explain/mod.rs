@@ -68,7 +68,7 @@ pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Re
     let fact = Fact::Wanted { package };
     let reasons = report::reasons_of(
         problem,
-        &fact,
+        (&fact, &[]),
         &PositionSet::FULL,
         &ViolationGroups::default(),
         &mut Spellings::default(),

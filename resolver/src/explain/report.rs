@@ -41,7 +41,13 @@ pub(super) fn report(
     let mut reasons = Vec::new();
     let mut missing_classes: FxHashSet<String> = FxHashSet::default();
     for (fact, reported) in facts.iter().zip(&lines.reported) {
-        let mut of_fact = reasons_of(problem, fact, reported, &violations, &mut spellings)?;
+        let mut of_fact = reasons_of(
+            problem,
+            (fact, facts),
+            reported,
+            &violations,
+            &mut spellings,
+        )?;
         let clashes = contradiction.is_of(fact);
         for reason in &mut of_fact {
             reason.clashes = clashes;
@@ -82,11 +88,11 @@ pub(super) fn report(
     })
 }
 
-/// The reasons of a fact. `reported` are the releases whose lines are needed. Violations of the
+/// The reasons of a fact among all facts of a proof. `reported` are the releases whose lines are needed. Violations of the
 /// same shape have one reason. All reasons are marked as contradicting; the caller knows which do.
 pub(super) fn reasons_of(
     problem: &mut Problem<'_>,
-    fact: &Fact,
+    (fact, facts): (&Fact, &[Fact]),
     reported: &PositionSet,
     violations: &ViolationGroups,
     spellings: &mut Spellings,
@@ -107,7 +113,9 @@ pub(super) fn reasons_of(
             let requirement = (*owner, *target, allowed);
             requirements(problem.universe, requirement, reported, spellings)
         }
-        Fact::Extends { owner, class } => extends_reasons(problem, *owner, *class, reported)?,
+        Fact::Extends { owner, class } => {
+            extends_reasons(problem, *owner, *class, reported, facts)?
+        }
         Fact::OwnCycle { owner } => vec![own_cycle_reason(problem.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
             vec![goal_reason(problem, fact, *package)]

@@ -386,6 +386,32 @@ fn reasons_omit_missing_classes_of_excluded_releases() {
 }
 
 #[test]
+fn reasons_omit_versions_without_a_class_that_cannot_be_required() {
+    let root = release("p.Root", "1.0.0")
+        .requires("p.A", ">=1")
+        .defines("p.Root.C", &["p.A.C"]);
+    let universe = Universe::new(
+        root,
+        vec![
+            release("p.A", "0.1.0"),
+            release("p.A", "1.0.0"),
+            release("p.A", "2.0.0")
+                .requires("p.Gone", "1")
+                .defines("p.A.C", &[]),
+        ],
+    );
+    assert_eq!(
+        texts(&universe),
+        [
+            "the class p.Root.C of p.Root 1.0.0 extends p.A.C",
+            "p.A 1.0.0 does not define the class p.A.C; 2.0.0 does",
+            "p.A 2.0.0 requires p.Gone 1",
+            "p.Root 1.0.0 requires p.A >=1",
+        ]
+    );
+}
+
+#[test]
 fn no_line_is_repeated() {
     let mut universe = Universe::new(
         release("p.Root", "1.0.0")

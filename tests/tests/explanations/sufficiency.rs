@@ -74,9 +74,40 @@ fn stated(universe: &Universe, conflict: &Conflict) -> Universe {
             class.implements.retain(is_stated);
             class
         });
-        *record = record.clone().with_classes(classes.collect::<Vec<_>>());
+        let mut classes: Vec<IndexedClass> = classes.collect();
+        classes.extend(defined_unless_lacking(&whole, conflict));
+        *record = record.clone().with_classes(classes);
     }
     stated
+}
+
+/// The classes that the reasons say other versions of a release lack, if the release lacks them without a reason that says so.
+fn defined_unless_lacking(record: &IndexRecord, conflict: &Conflict) -> Vec<IndexedClass> {
+    let mut defined: Vec<IndexedClass> = Vec::new();
+    let mut lacking = Vec::new();
+    for reason in &conflict.reasons {
+        let ReasonKind::Lacks { class } = &reason.kind else {
+            continue;
+        };
+        if reason.owner.as_ref() != Some(&record.name) {
+            continue;
+        }
+        if reason.versions.contains(&record.version) {
+            lacking.push(class);
+        }
+        let known = record.classes.iter().flat_map(|classes| classes.iter());
+        if known.chain(&defined).all(|known| known.name != *class) {
+            defined.push(IndexedClass {
+                name: class.clone(),
+                internal: false,
+                extends: Vec::new(),
+                implements: Vec::new(),
+                uses: Vec::new(),
+            });
+        }
+    }
+    defined.retain(|class| !lacking.contains(&&class.name));
+    defined
 }
 
 fn reasons_suffice(kind: &str, universe: impl Fn(u64) -> Universe + Sync) {

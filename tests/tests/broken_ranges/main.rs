@@ -26,28 +26,41 @@ use serde_json::Value;
 /// The page, with `{…}` where tables and figures go.
 const TEMPLATE: &str = include_str!("page.md");
 
-/// The pairs that `execute.py` ran, which `.ci/run` runs again.
-const SAMPLE: &str = include_str!("sample.jsonl");
+/// The pairs of collections that `execute.py` ran, which `.ci/run` runs again.
+const EXECUTED: &str = include_str!("collections.jsonl");
 
 /// The version of ansible-core that ran them, of which `.ci/run` installs a patch release.
 const ANSIBLE_CORE: &str = "2.19";
 
+/// The releases of models that `load.js` loaded, which `.ci/run` loads again.
+const LOADED: &str = include_str!("models.jsonl");
+
+/// The version of node-opcua that loaded them, of which `.ci/run` installs a patch release.
+const NODE_OPCUA: &str = "2.182";
+
+fn json_lines(text: &str) -> Vec<Value> {
+    let lines: Result<_, _> = text.lines().map(serde_json::from_str).collect();
+    lines.expect("the lines are JSON")
+}
+
+/// The texts of a line with these keys.
+fn texts<const COUNT: usize>(line: &Value, keys: [&str; COUNT]) -> [String; COUNT] {
+    keys.map(|key| line[key].as_str().expect("a text").to_owned())
+}
+
 /// How many pairs of the page were executed.
-struct Sample {
+struct Executed {
     pairs: usize,
     /// Those in which an import failed.
     failing: usize,
 }
 
-impl Sample {
+impl Executed {
     /// Checks that the pairs are broken ones, and counts them.
     fn read(collections: &BrokenCollections) -> Self {
-        let lines = SAMPLE.lines().map(serde_json::from_str);
-        let lines: Result<Vec<Value>, _> = lines.collect();
-        let lines = lines.expect("the lines are JSON");
+        let lines = json_lines(EXECUTED);
         for line in &lines {
-            let pair = ["collection", "version", "dependency", "lacking"];
-            let pair = pair.map(|key| line[key].as_str().expect("a text").to_owned());
+            let pair = texts(line, ["collection", "version", "dependency", "lacking"]);
             assert!(collections.broken_pairs.contains(&pair), "{pair:?}");
         }
         let has = |result: &str| lines.iter().filter(|line| line["result"] == result).count();
@@ -68,6 +81,26 @@ impl Sample {
     }
 }
 
+/// The number of releases of models that were loaded, after a check that they are those of the page and that what was
+/// loaded lacks the same types as the releases that it replaces.
+fn loaded_models(models: &BrokenModels) -> usize {
+    let lines = json_lines(LOADED);
+    for line in &lines {
+        let [model, version, required, loaded] =
+            texts(line, ["model", "version", "required", "loaded"]);
+        let types = &models.types[&[required.clone(), loaded]];
+        let lacking = line["lacking"].as_array().expect("releases");
+        assert!(!lacking.is_empty(), "{line}");
+        for lacking in lacking {
+            let lacking = lacking.as_str().expect("a release").to_owned();
+            let pair = [&model, &version, &required, &lacking].map(Clone::clone);
+            assert!(models.broken_pairs.contains(&pair), "{pair:?}");
+            assert_eq!(types, &models.types[&[required.clone(), lacking]], "{line}");
+        }
+    }
+    lines.len()
+}
+
 #[test]
 fn the_page_is_what_the_corpora_say() {
     let (Some(collections), Some(models)) =
@@ -75,7 +108,7 @@ fn the_page_is_what_the_corpora_say() {
     else {
         return;
     };
-    let sample = Sample::read(&collections);
+    let executed = Executed::read(&collections);
     let mut page = TEMPLATE.to_owned();
     for (place, content) in [
         ("{collection_releases}", grouped(collections.releases)),
@@ -87,17 +120,19 @@ fn the_page_is_what_the_corpora_say() {
             rounded(collections.pairs, collections.broken).to_string(),
         ),
         ("{collection_tables}", collections.tables()),
-        ("{executed_pairs}", sample.pairs.to_string()),
-        ("{executed_failing}", sample.failing.to_string()),
+        ("{executed_pairs}", executed.pairs.to_string()),
+        ("{executed_failing}", executed.failing.to_string()),
         (
             "{executed_guarded}",
-            (sample.pairs - sample.failing).to_string(),
+            (executed.pairs - executed.failing).to_string(),
         ),
         ("{ansible_core}", ANSIBLE_CORE.to_owned()),
         ("{model_releases}", grouped(models.releases)),
         ("{model_pairs}", grouped(models.pairs)),
         ("{model_broken}", grouped(models.broken)),
         ("{model_requirements}", grouped(models.requirements)),
+        ("{loaded_models}", loaded_models(&models).to_string()),
+        ("{node_opcua}", NODE_OPCUA.to_owned()),
         ("{model_table}", models.table()),
     ] {
         assert!(page.contains(place), "{place} is not in the template");

@@ -17,6 +17,10 @@ pub(crate) struct BrokenModels {
     pub(crate) broken: usize,
     /// The requirements that allow such a release.
     pub(crate) requirements: usize,
+    /// The model, its version, the required model and the release of it that lacks a type.
+    pub(crate) broken_pairs: BTreeSet<[String; 4]>,
+    /// The types of each release, by the model and its version.
+    pub(crate) types: BTreeMap<[String; 2], BTreeSet<String>>,
     rows: Vec<Row>,
 }
 
@@ -64,6 +68,8 @@ impl BrokenModels {
             pairs: 0,
             broken: 0,
             requirements: 0,
+            broken_pairs: BTreeSet::new(),
+            types: lines.iter().zip(&records).map(types_of).collect(),
             rows: Vec::new(),
         };
         let about = About {
@@ -107,6 +113,12 @@ impl BrokenModels {
                 allowed.push((release, lacked.is_empty()));
                 if !lacked.is_empty() {
                     self.broken += 1;
+                    self.broken_pairs.insert([
+                        record.name.to_string(),
+                        record.version.to_string(),
+                        package.to_string(),
+                        release.version.to_string(),
+                    ]);
                     lacking.push(release.version.to_string());
                     types.extend(lacked);
                 }
@@ -174,6 +186,13 @@ impl BrokenModels {
         }
         text.trim_end().to_owned()
     }
+}
+
+/// The types that a release defines, by the model and its version.
+fn types_of((line, record): (&&Value, &IndexRecord)) -> ([String; 2], BTreeSet<String>) {
+    let release = [record.name.to_string(), record.version.to_string()];
+    let types = line["types"].as_object().into_iter().flatten();
+    (release, types.map(|(id, _)| id.clone()).collect())
 }
 
 /// Whether a class is a type of a model.

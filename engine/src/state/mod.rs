@@ -11,6 +11,7 @@
 
 mod error;
 mod left_out;
+mod other_applications;
 mod owed_refreshes;
 mod record;
 mod record_before_change;
@@ -28,13 +29,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_manifest::{MetaParameters, ResourceDescription, ResourceId};
 
 use crate::graph::{Graph, GraphBuilder, Node};
 use crate::kinds::Kinds;
 use crate::resource::{Before, Input, Resource, ResourceError};
 use crate::runner::NodeStatus;
 use crate::target::{Probe, Target, TargetError, TargetLock};
+use other_applications::{OtherApplications, OtherRecord};
 use owed_refreshes::notifying;
 use record::{Applied, Record};
 use record_before_change::Prepared;
@@ -85,6 +87,9 @@ pub struct AppliedState {
 #[derive(Debug, Default)]
 struct Memory {
     records: BTreeMap<ResourceId, Record>,
+    others: OtherApplications,
+    /// The records of other applications that changed the same resource later.
+    later: BTreeMap<ResourceId, OtherRecord>,
     /// The resources that were applied as far as the machine knows.
     applied: Applied,
     /// The resources of the graph that runs.
@@ -98,6 +103,18 @@ struct Memory {
     owed: BTreeSet<ResourceId>,
     /// The resources that have to be refreshed if changes that are being made succeed, by what is changed.
     noted: BTreeMap<ResourceId, BTreeSet<ResourceId>>,
+}
+
+impl Memory {
+    /// What a reversal restores; `None` if that is nothing, or not known yet. What another application changed later stays
+    /// as it is.
+    fn to_restore(&self, id: &ResourceId) -> Option<ResourceDescription> {
+        let before = self.records.get(id)?.before.as_ref()?;
+        match self.later.get(id) {
+            Some(later) => later.rest_of(before),
+            None => Some(before.clone()),
+        }
+    }
 }
 
 impl std::fmt::Debug for AppliedState {
@@ -162,7 +179,11 @@ impl AppliedState {
             .collect();
         let last = records.values().map(|record| record.position).max();
         let applied = location.read_applied(probe)?;
+        let others = OtherApplications::find(probe, &location);
+        let others = others.map_err(|source| location.failed(source))?;
         let memory = Memory {
+            later: others.next_records(probe, &records),
+            others,
             owed: applied.owed.clone(),
             applied,
             next_position: last.map_or(0, |last| last.saturating_add(1)),
@@ -391,12 +412,9 @@ impl AppliedState {
         let origins = Origins::new(&memory.records, asking);
         for id in in_order {
             let meta = MetaParameters::default();
-            match memory
-                .records
-                .get(id)
-                .map(|record| self.read_record(record))
-            {
-                Some(Ok(Some(resource))) => builder.add_shared(id.clone(), resource, meta),
+            let read = memory.to_restore(id).map(|before| self.kinds.read(&before));
+            match read {
+                Some(Ok(resource)) => builder.add_shared(id.clone(), resource, meta),
                 // It has an error that its check reports, or no record yet.
                 _ => builder.add(id.clone(), Reversing::unread(self, id, is_plan), meta),
             };
@@ -424,19 +442,11 @@ impl AppliedState {
         graph.preceded_by(reversals, is_new)
     }
 
-    /// The resource that restores what a record says; `None` if nothing has to be restored.
-    fn read_record(&self, record: &Record) -> Result<Option<Arc<dyn Resource>>, Vec<Diagnostic>> {
-        let before = record.before.as_ref();
-        before.map(|before| self.kinds.read(before)).transpose()
-    }
-
     /// The resource that restores what was there before a resource; `None` if there is nothing to restore.
     fn reversal_of(&self, id: &ResourceId) -> Result<Option<Arc<dyn Resource>>, ResourceError> {
-        let memory = self.memory();
-        let Some(record) = memory.records.get(id) else {
-            return Ok(None);
-        };
-        self.read_record(record).map_err(|findings| {
+        let before = self.memory().to_restore(id);
+        let read = before.map(|before| self.kinds.read(&before));
+        read.transpose().map_err(|findings: Vec<Diagnostic>| {
             let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
             let message = format!(
                 "what was there before cannot be restored: {}",
@@ -460,7 +470,14 @@ impl AppliedState {
     ) -> Result<(), ResourceError> {
         // One record at a time: two may have the same content.
         let mut memory = self.memory();
-        let position = memory.next_position;
+        let new = parts.iter().map(|(id, _)| id);
+        let new = new.filter(|id| !memory.records.contains_key(*id));
+        // Later than the change of another application.
+        let others = new.flat_map(|id| memory.others.records(target, id));
+        let last = others
+            .map(|other| other.record.position.saturating_add(1))
+            .max();
+        let position = memory.next_position.max(last.unwrap_or_default());
         for (id, resource) in parts {
             let known = memory.records.get(id);
             if known.is_some_and(|record| !record.can_be_extended()) {
@@ -499,12 +516,16 @@ impl AppliedState {
         Ok(())
     }
 
-    /// Forgets what was there before resources. Contents go at the end of the run.
+    /// Forgets what was there before resources, unless another application restores it one day. Contents go at the end of the run.
     fn forget(&self, target: &dyn Target, ids: &[ResourceId]) -> Result<(), ResourceError> {
         let mut memory = self.memory();
         for id in ids {
+            if let (Some(later), Some(record)) = (memory.later.get(id), memory.records.get(id)) {
+                later.take_over(target, record, &self.location.contents())?;
+            }
             self.location.remove_record(target, id)?;
             memory.records.remove(id);
+            memory.later.remove(id);
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl Record {
 }
 
 /// Whether a description says that something is not there, or was not done. A service also has a `state`.
-fn is_absence(description: &ResourceDescription) -> bool {
+pub(super) fn is_absence(description: &ResourceDescription) -> bool {
     let state = description.properties.clone().take("state");
     let state = state.map(|state| state.value);
     matches!(&state, Some(PropertyValue::Text(state)) if matches!(state.as_str(), "absent" | "absent-if-empty" | "undone"))

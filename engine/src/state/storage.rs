@@ -158,27 +158,37 @@ impl StateLocation {
 
     /// All records.
     pub(super) fn read_records(&self, probe: &dyn Probe) -> Result<Vec<Record>, StateError> {
-        let names = self.names(probe, &self.before())?;
-        let names = names.iter().filter(|name| {
-            // A killed run leaves files behind that are no records.
-            Path::new(name).extension() == Some(OsStr::new("json")) && !name.starts_with('.')
-        });
-        let records = names.map(|name| {
-            let path = self.before().join(name);
-            let read = probe.read(&path, MOST_BYTES);
-            Record::from_json(&path, &read.map_err(|source| self.failed(source))?)
-        });
+        let names = self.record_names(probe);
+        let names = names.map_err(|source| self.failed(source))?.into_iter();
+        let records = names.map(|name| self.read_record(probe, &self.before().join(name)));
         records.collect()
     }
 
-    fn names(&self, probe: &dyn Probe, folder: &Path) -> Result<Vec<String>, StateError> {
-        let read = || match probe.entry(folder)? {
-            None => Ok(Vec::new()),
-            Some(_) => probe.names(folder),
-        };
-        let names = read().map_err(|source| self.failed(source))?;
-        let names = names.into_iter().filter_map(|name| name.into_string().ok());
-        Ok(names.collect())
+    /// The names of the files with records.
+    pub(super) fn record_names(&self, probe: &dyn Probe) -> Result<Vec<String>, TargetError> {
+        let mut names = names(probe, &self.before())?;
+        // A killed run leaves files behind that are no records.
+        names.retain(|name| {
+            Path::new(name).extension() == Some(OsStr::new("json")) && !name.starts_with('.')
+        });
+        Ok(names)
+    }
+
+    pub(super) fn read_record(&self, probe: &dyn Probe, path: &Path) -> Result<Record, StateError> {
+        let read = probe.read(path, MOST_BYTES);
+        Record::from_json(path, &read.map_err(|source| self.failed(source))?)
+    }
+
+    /// The states of other applications in the same folder.
+    pub(super) fn others(&self, probe: &dyn Probe) -> Result<Vec<Self>, TargetError> {
+        let names = names(probe, &self.folder)?.into_iter();
+        let others = names.filter(|name| name != LOCK).map(|name| Self {
+            folder: self.folder.clone(),
+            application: application_of(&name),
+        });
+        let own = file_name(&self.application, "");
+        let others = others.filter(|other| file_name(&other.application, "") != own);
+        Ok(others.collect())
     }
 
     pub(super) fn write_record(
@@ -228,12 +238,29 @@ impl StateLocation {
         needed: &BTreeSet<&str>,
     ) -> Result<(), StateError> {
         let folder = self.contents();
-        let names = self.names(target, &folder)?;
+        let names = names(target, &folder).map_err(|source| self.failed(source))?;
         for name in names.iter().filter(|name| !needed.contains(name.as_str())) {
             let removed = target.remove(&folder.join(name));
             removed.map_err(|source| self.failed(source))?;
         }
         Ok(())
+    }
+}
+
+fn names(probe: &dyn Probe, folder: &Path) -> Result<Vec<String>, TargetError> {
+    if probe.entry(folder)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let names = probe.names(folder)?.into_iter();
+    Ok(names.filter_map(|name| name.into_string().ok()).collect())
+}
+
+/// The application of a [name of a file](file_name). Applications are packages, whose names need no other escapes than
+/// that of a dot at the beginning, and are not too long.
+fn application_of(name: &str) -> String {
+    match name.strip_prefix("%2E") {
+        Some(rest) => format!(".{rest}"),
+        None => name.to_owned(),
     }
 }
 

@@ -5,5 +5,6 @@ mod left_out;
 mod owed;
 mod replaced;
 mod runs;
+mod several_applications;
 mod support;
 mod twice;

@@ -67,15 +67,28 @@ impl Root {
 
     /// Runs a graph, as `pkgres apply` does.
     pub(crate) fn apply(&self, graph: Graph) -> Ending {
-        apply(&self.machine, graph, RunOptions::default(), |_| false)
+        self.apply_of("org.example.Web", graph)
+    }
+
+    /// Runs a graph of an application.
+    pub(crate) fn apply_of(&self, application: &str, graph: Graph) -> Ending {
+        let location = StateLocation::new(application).in_folder("/state");
+        let options = RunOptions::default();
+        apply(&self.machine, location, graph, options, |_| false)
     }
 
     /// Runs a graph and reports what happens.
     pub(crate) fn apply_observed(&self, graph: Graph, mut observe: impl FnMut(&Step)) -> Ending {
-        apply(&self.machine, graph, RunOptions::default(), |step| {
-            observe(step);
-            false
-        })
+        apply(
+            &self.machine,
+            location(),
+            graph,
+            RunOptions::default(),
+            |step| {
+                observe(step);
+                false
+            },
+        )
     }
 
     /// Runs a graph, and goes on until a step is the last one.
@@ -85,7 +98,7 @@ impl Root {
             polling: Duration::from_millis(10),
             ..RunOptions::default()
         };
-        apply(&self.machine, graph, options, is_last)
+        apply(&self.machine, location(), graph, options, is_last)
     }
 
     /// The files of the state.
@@ -121,11 +134,12 @@ impl Root {
 /// Runs a graph until its end, or after a step that is the last one.
 fn apply(
     machine: &Arc<Machine>,
+    location: StateLocation,
     graph: Graph,
     run: RunOptions,
     mut is_last: impl FnMut(&Step) -> bool,
 ) -> Ending {
-    let state = AppliedState::lock(&**machine, location(), Kinds::default());
+    let state = AppliedState::lock(&**machine, location, Kinds::default());
     let state = state.expect("nobody else works on it");
     let graph = state.begin(&**machine, graph).expect("it can be written");
     let (control, controlled) = channel();

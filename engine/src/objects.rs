@@ -9,8 +9,8 @@ use std::rc::Rc;
 use pkgres_checks::{BoundPackages, ClassProperties, check_model_of};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property, Release,
-    TemplateValue, ValueKind, Version, VersionPin,
+    ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, Property, Release, TemplateValue,
+    ValueKind, Version, VersionPin,
 };
 use serde_json::{Map, Number, Value, json};
 
@@ -224,82 +224,100 @@ pub(crate) fn release_of<'packages>(
         VersionPin::Range(spec) => spec.set().contains(version),
         VersionPin::None => true,
     };
-    let by_name: BTreeMap<&PackageName, Vec<&Release>> = packages.releases.iter().fold(
-        BTreeMap::new(),
-        |mut by_name: BTreeMap<_, Vec<_>>, (release, bound)| {
+    let defining: Vec<&Release> = packages
+        .releases
+        .iter()
+        .filter(|(_, bound)| {
             let package = bound.package.as_deref();
-            if package.is_some_and(|package| package.exports(class)) {
-                by_name.entry(&release.name).or_default().push(release);
-            }
-            by_name
-        },
-    );
-    let mut candidates: Vec<&Release> = by_name.into_values().flatten().collect();
-    let defining = candidates.first().copied();
-    if let Some(package) = &object.package {
-        candidates.retain(|Release { name, .. }| name == package);
-    }
-    let unpinned = candidates.clone();
-    candidates.retain(|release| allows(&release.version));
-    let error =
-        |message: String, hint: &str| Diagnostic::error(Code::Model, message).hint(hint.to_owned());
+            package.is_some_and(|package| package.exports(class))
+        })
+        .map(|(release, _)| release)
+        .collect();
+    let is_of_package = |release: &&Release| {
+        let mut package = object.package.iter();
+        package.all(|package| *package == release.name)
+    };
+    let unpinned: Vec<&Release> = defining.iter().copied().filter(is_of_package).collect();
+    let candidates = unpinned.iter().copied();
+    let candidates: Vec<&Release> = candidates.filter(|it| allows(&it.version)).collect();
     match (candidates.as_slice(), unpinned.as_slice()) {
         ([release], _) => Ok(Some(release)),
-        (
-            [],
-            [
-                Release {
-                    name,
-                    version: locked,
-                },
-                ..,
-            ],
-        ) => {
-            let wanted = match &object.version {
-                VersionPin::Range(spec) => format!("needs {name} {spec}"),
-                VersionPin::Exact(version) => format!("is pinned to {name} {version}"),
-                VersionPin::None => format!("is of {name}"),
-            };
-            Err(error(
-                format!("the object {wanted}, and the lockfile has {locked}"),
-                "remove the version from the header of the object, which is then of the locked version",
-            ))
-        }
-        ([], _) if is_of_core(packages, class) => Ok(None),
-        ([], _) => {
-            if let (Some(package), Some(Release { name, .. })) = (&object.package, defining) {
-                return Err(error(
-                    format!("`{package}` does not define the class `{class}`, but `{name}` does"),
-                    "correct `package` in the header of the object",
-                ));
-            }
-            Err(error(
-                format!("no locked release defines the class `{class}`"),
-                "require the package of the class in the manifest, and lock again",
-            ))
-        }
-        (several, _) => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|Release { name, version }| {
-                    format!("{} {version}", Escaped::new(name.as_str()))
-                })
-                .collect();
-            let model = Escaped::shortened(object.location.source().name());
-            let is_one_package = several
-                .iter()
-                .all(|Release { name, .. }| *name == several[0].name);
-            let hint = if is_one_package {
-                format!(
-                    "`pkgres pin {model} --lock LOCKFILE --in-place` writes package and version into the model"
-                )
-            } else {
-                "say which one with `package` in the header of the object".to_owned()
-            };
-            let message = format!("several releases define the class: {}", names.join(", "));
-            Err(error(message, &hint))
-        }
+        ([], []) if is_of_core(packages, class) => Ok(None),
+        ([], []) => Err(undefined(object, &defining)),
+        ([], locked) => Err(in_other_versions(object, locked)),
+        (several, _) => Err(ambiguous(object, several)),
     }
+}
+
+/// No release of the object's package defines its class; `defining` are those of other packages that do.
+fn undefined(object: &ModelObject, defining: &[&Release]) -> Diagnostic {
+    let class = &object.class;
+    let (message, hint) = match (&object.package, defining) {
+        (Some(package), [Release { name, .. }, ..]) => (
+            format!("`{package}` does not define the class `{class}`, but `{name}` does"),
+            "correct `package` in the header of the object",
+        ),
+        _ => (
+            format!("no locked release defines the class `{class}`"),
+            "require the package of the class in the manifest, and lock again",
+        ),
+    };
+    Diagnostic::error(Code::Model, message).hint(hint)
+}
+
+/// The object needs another version than those that are locked.
+fn in_other_versions(object: &ModelObject, locked: &[&Release]) -> Diagnostic {
+    let Some(Release { name, .. }) = locked.first() else {
+        return undefined(object, locked);
+    };
+    let wanted = match &object.version {
+        VersionPin::Range(spec) => format!("needs {name} {spec}"),
+        VersionPin::Exact(version) => format!("is pinned to {name} {version}"),
+        VersionPin::None => format!("is of {name}"),
+    };
+    let is_one_package = locked.iter().all(|release| release.name == *name);
+    let locked_versions: Vec<String> = locked
+        .iter()
+        .map(|release| {
+            if is_one_package {
+                release.version.to_string()
+            } else {
+                in_words(release)
+            }
+        })
+        .collect();
+    let message = format!(
+        "the object {wanted}, and the lockfile has {}",
+        locked_versions.join(" and ")
+    );
+    let hint = match locked {
+        [_] => {
+            "remove the version from the header of the object, which is then of the locked version"
+        }
+        _ => "write the version of one of them into the header of the object",
+    };
+    Diagnostic::error(Code::Model, message).hint(hint)
+}
+
+/// Several releases define the class of the object, and its header allows all of them.
+fn ambiguous(object: &ModelObject, several: &[&Release]) -> Diagnostic {
+    let names: Vec<String> = several.iter().map(|release| in_words(release)).collect();
+    let mut packages = several.iter().map(|release| &release.name);
+    let first = packages.next();
+    let hint = if packages.all(|name| Some(name) == first) {
+        let model = Escaped::shortened(object.location.source().name());
+        format!(
+            "`pkgres pin {model} --lock LOCKFILE --in-place` writes package and version into the model"
+        )
+    } else {
+        "say which one with `package` in the header of the object".to_owned()
+    };
+    let message = format!("several releases define the class: {}", names.join(", "));
+    Diagnostic::error(Code::Model, message).hint(hint)
+}
+
+fn in_words(Release { name, version }: &Release) -> String {
+    format!("{} {version}", Escaped::new(name.as_str()))
 }
 
 /// Whether a class is one of the core library.

@@ -1,5 +1,5 @@
-//! Finds resources that contradict each other: two that claim one place or one number, one below a plain file of another
-//! one, and one that needs what another one removes.
+//! Finds resources that contradict each other: two that claim one place or one number, or want one thing in two ways, one
+//! below a plain file of another one, and one that needs what another one removes.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +48,14 @@ pub(super) fn contradictions<'place>(
             }
         }
     }
+    for (one, other) in wanted_in_two_ways(nodes) {
+        let (first, again) = (&one.id, &other.id);
+        let message = format!(
+            "`{first}` and `{again}` name the same {}, and want different states",
+            first.kind()
+        );
+        report(message, other, one);
+    }
     let present = || nodes.iter().filter(|node| is_present(node));
     for node in present() {
         let identifiers = node.resource.identifiers().into_iter();
@@ -74,6 +82,23 @@ pub(super) fn contradictions<'place>(
         }
     }
     findings
+}
+
+/// Resources of two names that are the same and cannot both be in order.
+fn wanted_in_two_ways(nodes: &[Node]) -> Vec<(&Node, &Node)> {
+    let mut known: BTreeMap<Identifier, Vec<&Node>> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for node in nodes {
+        for identifier in node.resource.identifiers() {
+            let same = known.entry(identifier).or_default();
+            let mut others = same.iter();
+            if let Some(other) = others.find(|other| node.resource.contradicts(&*other.resource)) {
+                pairs.push((*other, node));
+            }
+            same.push(node);
+        }
+    }
+    pairs
 }
 
 fn is_present(node: &Node) -> bool {

@@ -42,6 +42,17 @@ enum WantedVersion {
     Nothing,
 }
 
+impl WantedVersion {
+    /// Whether a package can be as both say.
+    fn allows(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nothing, other) | (other, Self::Nothing) => *other == Self::Nothing,
+            (Self::Any, _) | (_, Self::Any) => true,
+            (Self::Exactly(version), Self::Exactly(other)) => version == other,
+        }
+    }
+}
+
 impl Package {
     /// A package that must be installed, in any version.
     pub fn new(name: impl Into<String>) -> Self {
@@ -87,6 +98,14 @@ impl Package {
             return Err(ResourceError::Invalid(message));
         }
         Ok(())
+    }
+
+    /// The name, and the architecture if one is given.
+    fn name_and_architecture(&self) -> (&str, Option<&str>) {
+        match self.name.split_once(':') {
+            Some((name, architecture)) => (name, Some(architecture)),
+            None => (&self.name, None),
+        }
     }
 
     /// How the package differs from what is installed.
@@ -137,14 +156,30 @@ impl Resource for Package {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        vec![Identifier::Package(self.name.clone())]
+        let (name, _) = self.name_and_architecture();
+        vec![Identifier::Package(name.to_owned())]
     }
 
     fn wishes(&self) -> Vec<Wish> {
-        match self.wanted {
-            WantedVersion::Nothing => Vec::new(),
-            _ => vec![Wish::before(Identifier::Service(self.name.clone()))],
+        if self.wanted == WantedVersion::Nothing {
+            return Vec::new();
         }
+        let (name, _) = self.name_and_architecture();
+        vec![Wish::before(Identifier::Service(name.to_owned()))]
+    }
+
+    /// Two names of one package, such as `hello` and `hello:amd64`.
+    fn contradicts(&self, other: &dyn Resource) -> bool {
+        let other = other
+            .as_any()
+            .and_then(|other| other.downcast_ref::<Self>());
+        other.is_some_and(|other| {
+            let (name, architecture) = self.name_and_architecture();
+            let (other_name, other_architecture) = other.name_and_architecture();
+            // One without architecture is in that of the machine, which is not known here.
+            let are_apart = architecture.is_some() && other_architecture.is_some();
+            name == other_name && !are_apart && !self.wanted.allows(&other.wanted)
+        })
     }
 
     fn is_reversible(&self) -> bool {

@@ -11,9 +11,11 @@ pub enum Identifier {
     Path(PathBuf),
     /// A folder at a path that goes if nothing is left in it.
     EmptiedFolder(PathBuf),
-    /// A package of the operating system.
+    /// What another resource describes below the folder at a path. Only wishes name it.
+    Below(PathBuf),
+    /// A package of the operating system, without its architecture.
     Package(String),
-    /// A service.
+    /// A service, without the ending `.service`.
     Service(String),
     /// A user.
     User(String),

@@ -393,6 +393,12 @@ pub trait Resource: Send + Sync {
         Presence::Unsaid
     }
 
+    /// Whether it and a resource of another name cannot both be in order, although each by itself can be: both
+    /// [are](Self::identifiers) the same service, for instance.
+    fn contradicts(&self, _other: &dyn Resource) -> bool {
+        false
+    }
+
     /// Whether it is a plain file, so that nothing can be below its path.
     fn is_plain_file(&self) -> bool {
         false

@@ -197,6 +197,54 @@ fn a_service_comes_after_the_folders_that_it_needs() {
     );
 }
 
+/// An instance is defined by its template, and a unit also by what is in the folder of its additions.
+#[test]
+fn a_service_comes_after_all_files_of_its_unit() {
+    let edges_of = |resources: &str| {
+        let resources = format!("Package: [{resources}]");
+        let graph = graph(&[package("Web", &[], &resources)], None).expect("it is right");
+        edges(&graph)
+    };
+    let unit = |name: &str| format!("{{file: '/etc/systemd/system/{name}'}}");
+    for (service, file, is_its_own) in [
+        ("tpl@5", "tpl@.service", true),
+        ("tpl@5", "tpl@5.service", true),
+        ("tpl@5.service", "tpl@.service", true),
+        ("tpl@5", "tpl@.service.d/local.conf", true),
+        ("tpl@a@b.timer", "tpl@.timer", true),
+        ("tpl@5", "tpl@.timer", false),
+        ("tpl@5", "tpl@6.service", false),
+        ("tpl", "tpl@.service", false),
+        ("web", "web.service.d/local.conf", true),
+        ("web", "web.service.data", false),
+        ("org.example.Web", "org.example.Web.service", true),
+    ] {
+        let expected: &[String] = &[format!(
+            "file:/etc/systemd/system/{file} -> service:{service}"
+        )];
+        let expected = if is_its_own { expected } else { &[] };
+        let file = unit(file);
+        let resources = format!("{{service: '{service}', enabled: true}}, {file}");
+        assert_eq!(edges_of(&resources), expected, "{resources}");
+    }
+    for (service, package) in [
+        ("openvpn@office", "openvpn"),
+        ("cron.service", "cron"),
+        ("cron", "cron:amd64"),
+    ] {
+        let resources =
+            format!("{{service: '{service}', enabled: true}}, {{package: '{package}'}}");
+        let expected = format!("package:{package} -> service:{service}");
+        assert_eq!(edges_of(&resources), [expected]);
+    }
+    assert_eq!(
+        edges_of(
+            "{service: web, enabled: true}, {file: /etc/sv/web/env/PORT}, {file: /etc/sv/webs/run}"
+        ),
+        ["file:/etc/sv/web/env/PORT -> service:web"]
+    );
+}
+
 /// A mistake of a template is reported once, and one of a value names the object that has it.
 #[test]
 fn mistakes_of_objects_are_told_apart() {
@@ -405,6 +453,14 @@ fn a_class_of_several_releases_has_to_be_chosen() {
             "model.yaml:1:23: error[PK0060]: several releases define the class: a.Web 1.0.0, a.Web 2.0.0; hint: `pkgres pin model.yaml --lock LOCKFILE --in-place` writes package and version into the model"
         ]
     );
+    let pinned = "{'?': {id: web, type: a.Web.Web, package: a.Web, version: 2.1.0}}";
+    let others = graph(&[release("1.0.0"), release("2.0.0")], Some(pinned));
+    assert_eq!(
+        others.err().unwrap_or_default(),
+        [
+            "model.yaml:1:23: error[PK0060]: the object is pinned to a.Web 2.1.0, and the lockfile has 1.0.0 and 2.0.0; hint: write the version of one of them into the header of the object"
+        ]
+    );
     // `pin` could not choose either.
     let packages = graph(&[of_package("a.One"), of_package("a.Two")], Some(model));
     assert_eq!(
@@ -531,7 +587,23 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
         "Package: [{user: a, number: 1500}, {group: c, number: 1500}, {user: b, number: 1500}]",
         "Web/r.yaml:1:69: error[PK0105]: `user:a` and `user:b` have the same number, 1500 [Web/r.yaml:1:18]",
     );
+    check(
+        "Package: [{service: cron, enabled: false}, {service: cron.service, enabled: true}]",
+        "Web/r.yaml:1:54: error[PK0105]: `service:cron` and `service:cron.service` name the same service, and want different states [Web/r.yaml:1:21]",
+    );
+    check(
+        "Package: [{package: hello}, {package: 'hello:amd64', state: absent}]",
+        "Web/r.yaml:1:39: error[PK0105]: `package:hello` and `package:hello:amd64` name the same package, and want different states [Web/r.yaml:1:21]",
+    );
+    check(
+        "Package: [{package: 'hello:i386', version: '1'}, {package: hello, version: '2'}]",
+        "Web/r.yaml:1:60: error[PK0105]: `package:hello:i386` and `package:hello` name the same package, and want different states [Web/r.yaml:1:21]",
+    );
     for right in [
+        "Package: [{service: cron, enabled: true}, {service: cron.service, state: running}]",
+        "Package: [{service: cups.socket, enabled: true}, {service: cups, enabled: false}]",
+        "Package: [{package: hello}, {package: 'hello:amd64', version: '1'}]",
+        "Package: [{package: 'hello:i386', state: absent}, {package: 'hello:amd64'}]",
         "Package: [{file: /a}, {file: /ab}, {file: /a/b, state: absent}]",
         "Package: [{group: a, state: absent}, {group: b, state: absent}, {user: c, state: absent}]",
         "Package: [{file: /a, state: absent}, {link: /b, target: /c}, {file: /b/d}]",

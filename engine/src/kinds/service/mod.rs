@@ -3,6 +3,7 @@
 mod runit;
 mod systemd;
 
+use std::any::Any;
 use std::path::Path;
 
 use pkgres_files::EntryKind;
@@ -271,20 +272,60 @@ impl Resource for Service {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        vec![Identifier::Service(self.name.clone())]
+        let name = systemd::plain_name(&self.name);
+        vec![Identifier::Service(name.to_owned())]
     }
 
     fn wishes(&self) -> Vec<Wish> {
+        let name = systemd::plain_name(&self.name);
+        // The package `openvpn` has the template of `openvpn@office`.
+        let of_template = name.split_once('@').map(|(template, _)| template);
+        let packages = [Some(name), of_template].into_iter().flatten();
+        let packages = packages.map(|name| Identifier::Package(name.to_owned()));
+
         let definition = Path::new(RUNIT_DEFINITIONS).join(&self.name);
-        let unit = systemd::unit(&self.name);
-        let units = UNIT_FOLDERS.map(|folder| Path::new(folder).join(&unit));
-        let paths = [definition.join("run"), definition]
-            .into_iter()
+        let files = systemd::unit_files(&self.name);
+        let units = UNIT_FOLDERS.iter().flat_map(|folder| {
+            let files = files.iter();
+            files.flat_map(|file| {
+                let additions = Path::new(folder).join(format!("{file}.d"));
+                let file = Path::new(folder).join(file);
+                [
+                    Identifier::Path(file),
+                    Identifier::Path(additions.clone()),
+                    Identifier::Below(additions),
+                ]
+            })
+        });
+        let runit = [
+            Identifier::Path(definition.clone()),
+            Identifier::Below(definition),
+        ];
+        let wished = packages
+            .chain(runit)
             .chain(units)
-            .chain(runit::FOLDERS.map(Into::into));
-        let package = Identifier::Package(self.name.clone());
-        let all = std::iter::once(package).chain(paths.map(Identifier::path));
-        all.map(Wish::after).collect()
+            .chain(runit::FOLDERS.map(Identifier::path));
+        wished.map(Wish::after).collect()
+    }
+
+    /// Two names of one unit, such as `cron` and `cron.service`.
+    fn contradicts(&self, other: &dyn Resource) -> bool {
+        let other = other
+            .as_any()
+            .and_then(|other| other.downcast_ref::<Self>());
+        let differ = |one: Option<bool>, other: Option<bool>| {
+            one.zip(other).is_some_and(|(one, other)| one != other)
+        };
+        other.is_some_and(|other| {
+            let (one, two) = (&self.wanted, &other.wanted);
+            systemd::plain_name(&self.name) == systemd::plain_name(&other.name)
+                && (differ(one.is_running, two.is_running)
+                    || differ(one.is_enabled, two.is_enabled))
+        })
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn is_refreshable(&self) -> bool {

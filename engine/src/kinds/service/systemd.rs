@@ -24,13 +24,51 @@ pub(super) struct Systemd {
     runs: bool,
 }
 
+/// The ending of units that run programs, which their names may lack.
+const SERVICE: &str = ".service";
+
+/// The endings of all other units. A name with another dot, such as `dbus-org.example.Web`, lacks its ending.
+const OTHER_UNITS: [&str; 10] = [
+    ".socket",
+    ".target",
+    ".timer",
+    ".path",
+    ".mount",
+    ".automount",
+    ".swap",
+    ".slice",
+    ".scope",
+    ".device",
+];
+
 /// The name of the unit of a service.
 pub(super) fn unit(service: &str) -> String {
-    if service.contains('.') {
+    let mut endings = OTHER_UNITS.into_iter().chain([SERVICE]);
+    if endings.any(|ending| service.ends_with(ending)) {
         service.to_owned()
     } else {
-        format!("{service}.service")
+        format!("{service}{SERVICE}")
     }
+}
+
+/// The name of a service without the ending that it may lack.
+pub(super) fn plain_name(service: &str) -> &str {
+    service.strip_suffix(SERVICE).unwrap_or(service)
+}
+
+/// The names of the files that define the unit of a service: its own, and for an instance such as `getty@tty1` that of the
+/// template, `getty@.service`.
+pub(super) fn unit_files(service: &str) -> Vec<String> {
+    let unit = unit(service);
+    let template = template(&unit);
+    [unit].into_iter().chain(template).collect()
+}
+
+/// The template that a unit is an instance of.
+fn template(unit: &str) -> Option<String> {
+    let (name, ending) = unit.rsplit_once('.')?;
+    let (template, instance) = name.split_once('@')?;
+    (!instance.is_empty()).then(|| format!("{template}@.{ending}"))
 }
 
 impl Systemd {

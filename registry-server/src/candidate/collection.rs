@@ -25,6 +25,10 @@ pub(crate) fn check_collection(
     let mut unread = unread_parts(findings);
     for finding in &mut unread {
         finding.severity = Severity::Error;
+        finding.message = format!(
+            "clients would not read the whole artifact: {}",
+            finding.message
+        );
     }
     if !unread.is_empty() {
         return Err(invalid(&unread));

@@ -77,3 +77,9 @@ impl FileError {
         Diagnostic::error(code, self.to_string())
     }
 }
+
+impl From<FileError> for Diagnostic {
+    fn from(error: FileError) -> Self {
+        error.to_diagnostic()
+    }
+}

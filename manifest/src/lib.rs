@@ -78,7 +78,7 @@ mod validation;
 mod version;
 
 #[cfg(feature = "packages")]
-pub use archive::{Archive, ArchiveFile, LazyArchive, check_distinct, write_archive};
+pub use archive::{Archive, ArchiveFile, LazyArchive, check_distinct, check_names, write_archive};
 #[cfg(feature = "packages")]
 pub use class_file::read_class_file;
 pub use class_file::{

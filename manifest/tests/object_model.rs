@@ -224,6 +224,13 @@ fn an_invalid_model_is_rejected_with_its_location() {
         errors[0].to_string(),
         "m.json:1:10: error[PK0002]: expected value"
     );
+    let unmerged = "{\n<<<<<<< HEAD\n\"a\": 1\n=======\n\"a\": 2\n>>>>>>> b\n}";
+    let errors = read("m.json", unmerged).expect_err("a merge conflict");
+    assert_eq!(
+        errors[0].to_string(),
+        "m.json:2:1: error[PK0002]: the file contains merge conflict markers; hint: resolve the conflict, and remove the \
+         lines with markers"
+    );
     let errors = read("m.json", "{\"a\": 1, \"a\": 2}").expect_err("twice");
     assert_eq!(
         errors[0].to_string(),

@@ -7,7 +7,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use pkgres_files::{FileError, Follow, read_file};
 use pkgres_manifest::LOCK_FILE;
-use pkgres_manifest::diagnostic::{Location, SourceText, Span};
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::document::merge_conflict;
 
 /// Files at the top of a package folder that belong to the project, not to the package.
 const OF_PROJECT: [&str; 3] = [LOCK_FILE, "pkgres.toml", IGNORE_FILE];
@@ -75,7 +76,7 @@ pub(crate) struct IgnoreRules {
 
 impl IgnoreRules {
     /// Reads the ignore file of a package folder.
-    pub(crate) fn read(folder: &Path) -> Result<Self, FileError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Diagnostic> {
         let file = inside(folder, IGNORE_FILE);
         let rejected = |error: ignore::Error| FileError::Rejected {
             path: file.clone(),
@@ -88,14 +89,19 @@ impl IgnoreRules {
                 let text = String::from_utf8_lossy(&bytes);
                 // Some editors begin files with a byte order mark. git skips it as well.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-                for line in text.lines() {
+                let text = SourceText::new(file.to_string_lossy(), text);
+                // The markers would be patterns, and the rules those of both sides.
+                if let Some(conflict) = merge_conflict(&text) {
+                    return Err(conflict);
+                }
+                for line in text.text().lines() {
                     let line = without_alternatives(line);
                     of_file.add_line(None, &line).map_err(rejected)?;
                 }
-                source = Some(SourceText::new(file.to_string_lossy(), text));
+                source = Some(text);
             }
             Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
         Ok(Self {
             of_file: of_file.build().map_err(rejected)?,

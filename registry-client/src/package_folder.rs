@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{FileError, Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
     ArtifactDigest, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, Release, Version, sha256,
+    ReadOptions, Release, Version, check_names, sha256, write_archive,
 };
 
 use crate::folder_tree::is_executable;
-use crate::ignore_rules::{ExclusionReason, IgnoreRules, inside};
+use crate::ignore_rules::{ExclusionReason, IGNORE_FILE, IgnoreRules, inside};
 use crate::vendored_archives::VendoredArchives;
 
 /// The beginning of the names that pkgres reserves in packages, in lower case.
@@ -82,7 +82,7 @@ struct Listing<'rules> {
 }
 
 impl Listing<'_> {
-    fn add_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), FileError> {
+    fn add_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), Diagnostic> {
         let vendored = VendoredArchives::of(folder)?;
         let failed = |source| FileError::System {
             action: "cannot read",
@@ -104,10 +104,12 @@ impl Listing<'_> {
         metadata: &fs::Metadata,
         prefix: &str,
         vendored: &VendoredArchives,
-    ) -> Result<(), FileError> {
-        let rejected = |reason: String| FileError::Rejected {
-            path: path.to_owned(),
-            reason,
+    ) -> Result<(), Diagnostic> {
+        let rejected = |reason: String| {
+            Diagnostic::from(FileError::Rejected {
+                path: path.to_owned(),
+                reason,
+            })
         };
         let Some(name) = path.file_name().and_then(OsStr::to_str) else {
             return Err(rejected("the name is not UTF-8".to_owned()));
@@ -159,8 +161,8 @@ impl PackageFolder {
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, has a link or a name that an archive cannot hold, or exceeds a limit.
-    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
+    /// The folder cannot be read, has a link or names that an archive cannot hold, or exceeds a limit.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, Diagnostic> {
         let rules = IgnoreRules::read(path)?;
         let mut listing = Listing {
             rules: &rules,
@@ -193,6 +195,8 @@ impl PackageFolder {
             }));
         }
         files.sort_by(|one, two| one.path.cmp(&two.path));
+        let names = files.iter().map(|file| (&file.path, false));
+        check_names(names, &options.limits).map_err(|error| about(path, error))?;
         excluded.sort_unstable();
         Ok(Self {
             path: path.to_owned(),
@@ -245,7 +249,7 @@ impl PackageFolder {
         folder: &Path,
         path: &Path,
         package: &PackageName,
-    ) -> Result<bool, FileError> {
+    ) -> Result<bool, Diagnostic> {
         let rules = IgnoreRules::read(folder)?;
         let is_left_out = |part: &Path| {
             let is_folder = part != path;
@@ -267,6 +271,11 @@ impl PackageFolder {
     /// The files of the package, sorted by path.
     pub fn files(&self) -> &[FolderFile] {
         &self.files
+    }
+
+    /// The size of the files in bytes.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
     }
 
     /// The files and folders that are not part of the package, sorted by path.
@@ -324,6 +333,24 @@ impl PackageFolder {
         }
     }
 
+    /// Packs the files of the folder without reading them as a package.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or the archive exceeds a limit.
+    pub fn archive(&self, options: &ReadOptions) -> Result<Vec<u8>, Diagnostic> {
+        let mut files = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let bytes = self.read(&file.path, options.limits.unpacked_bytes)?;
+            files.push((file.path.clone(), file.executable, bytes));
+        }
+        write_archive(files, &options.limits).map_err(|error| {
+            let is_limit = error.code == Code::Limit;
+            let hint = format!("`{IGNORE_FILE}` names files that are not part of the package");
+            about(&self.path, error).maybe_hint(is_limit.then_some(hint))
+        })
+    }
+
     /// The digest of the folder's content.
     pub fn digest(&self, options: &ReadOptions) -> Result<ArtifactDigest, FileError> {
         let limit = options.limits.unpacked_bytes;
@@ -333,6 +360,12 @@ impl PackageFolder {
         }
         Ok(ArtifactDigest::of_tree(digests))
     }
+}
+
+/// An error about the files of a folder, whose path it then names.
+fn about(folder: &Path, mut error: Diagnostic) -> Diagnostic {
+    error.message = format!("{}: {}", Escaped::path(folder), error.message);
+    error
 }
 
 const ARCHIVE_ENDING: &str = ".zip";

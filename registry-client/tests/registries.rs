@@ -176,6 +176,34 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
     write(".pkgresignore", "[z-a]\n");
     let unreadable = PackageFolder::open(folder.path(), &ReadOptions::default());
     unreadable.expect_err("the pattern is invalid");
+    write(
+        ".pkgresignore",
+        "*.iso\n<<<<<<< HEAD\n*.a\n=======\n*.b\n>>>>>>> b\n",
+    );
+    let unmerged = PackageFolder::open(folder.path(), &ReadOptions::default());
+    let error = unmerged.expect_err("the markers are no patterns");
+    assert!(error.message.contains("merge conflict markers"), "{error}");
+    assert_eq!(places(&error)[0].1, 2);
+}
+
+#[test]
+fn names_in_a_package_folder_differ_on_every_file_system() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(folder.path(), "acme.Web", "1.0.0", "");
+    let resources = folder.path().join("Resources");
+    fs::create_dir_all(&resources).expect("created");
+    for name in ["Stra\u{df}e", "STRASSE"] {
+        fs::write(resources.join(name), "x").expect("written");
+    }
+    if fs::read_dir(&resources).expect("it is there").count() < 2 {
+        return;
+    }
+    let package = PackageFolder::open(folder.path(), &ReadOptions::default());
+    let error = package.expect_err("they are the same elsewhere");
+    assert!(
+        error.message.contains("are the same on some file systems"),
+        "{error}"
+    );
 }
 
 /// An archive without them would not be a package.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::document::merge_conflict;
 use pkgres_manifest::{did_you_mean, most_similar};
 use toml::de::DeTable;
 use toml::{Table, Value};
@@ -63,7 +64,8 @@ impl SettingsFile {
             let message = error.message().lines().next().unwrap_or_default();
             Diagnostic::error(Code::Usage, message).at(location)
         };
-        let table: Table = toml::from_str(&text).map_err(|error| syntax_error(&error))?;
+        let table: Table = toml::from_str(&text)
+            .map_err(|error| merge_conflict(&source).unwrap_or_else(|| syntax_error(&error)))?;
         if let Some(WrongSetting { key, message, hint }) = check_table(&table, files) {
             let mut finding = Diagnostic::error(Code::Usage, message);
             let path: Vec<&str> = match key.strip_prefix(WORKSPACE_PREFIX) {
@@ -241,4 +243,22 @@ fn check_table(table: &Table, files: Files) -> Option<WrongSetting> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_conflict_markers_are_named() {
+        let text = "color = \"auto\"\n<<<<<<< HEAD\nregistries = [\"dir:a\"]\n=======\n>>>>>>> b\n";
+        let path = Path::new(SETTINGS_FILE);
+        let error = SettingsFile::parse(path, text.as_bytes(), Files::Project);
+        let error = error.expect_err("a merge conflict");
+        assert_eq!(
+            error.to_string(),
+            "pkgres.toml:2:1: error[PK0002]: the file contains merge conflict markers; hint: resolve the conflict, and \
+             remove the lines with markers"
+        );
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_formats::Distribution;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions, write_archive};
+use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions};
 use pkgres_registry_client::{ExcludedFile, PackageFolder};
 use serde_json::json;
 
@@ -120,7 +120,7 @@ pub(super) fn build(folder: &Path, options: &ReadOptions, context: &Context) -> 
         warnings,
         files: folder.files().len(),
         excluded: folder.excluded().to_vec(),
-        bytes: archive_of(&folder, options)?,
+        bytes: folder.archive(options)?,
     })
 }
 
@@ -149,16 +149,6 @@ pub(super) fn check_files(
         let read = is_there.then(|| folder.read(path, limit));
         read.transpose().map_err(|error| error.to_diagnostic())
     })
-}
-
-/// Packs the files of a package folder without reading them as a package.
-pub(super) fn archive_of(folder: &PackageFolder, options: &ReadOptions) -> Result<Vec<u8>> {
-    let mut files = Vec::with_capacity(folder.files().len());
-    for file in folder.files() {
-        let bytes = folder.read(&file.path, options.limits.unpacked_bytes)?;
-        files.push((file.path.clone(), file.executable, bytes));
-    }
-    Ok(write_archive(files, &options.limits)?)
 }
 
 /// Rejects an archive that would become part of the package in the next run.

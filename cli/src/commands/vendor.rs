@@ -411,7 +411,7 @@ fn write_artifact(
     let bytes = match artifact {
         Artifact::Archive(archive) => archive.bytes(),
         Artifact::Folder(folder) => {
-            packed = super::pack::archive_of(folder, options)?;
+            packed = folder.archive(options)?;
             &packed
         }
         Artifact::File(bytes) => bytes,

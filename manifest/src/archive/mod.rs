@@ -174,6 +174,16 @@ fn check_contents(bytes: &[u8], entries: &[Listed<'_>]) -> Result<(), Diagnostic
     Ok(())
 }
 
+/// Checks the names of the files and folders of an archive together: that [no two collide](check_distinct), and that there
+/// are not more folders than there may be entries. The `bool` is true for the name of a folder.
+pub fn check_names<'path>(
+    names: impl Iterator<Item = (&'path PackagePath, bool)> + Clone,
+    limits: &Limits,
+) -> Result<(), Diagnostic> {
+    check_folders(names.clone().map(|(path, _)| path), limits)?;
+    check_distinct(names)
+}
+
 /// Checks that not more folders are needed than there may be entries: a path of a few bytes can need hundreds, and making
 /// them takes as long as writing files.
 fn check_folders<'path>(
@@ -207,11 +217,10 @@ fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'byte
     }
     let directory = CentralDirectory::locate(bytes, limits)?;
     let mut entries = directory.entries(bytes.len())?;
-    check_folders(entries.iter().map(|entry| &entry.path), limits)?;
-    equal_names::check_distinct(
-        entries
-            .iter()
-            .map(|entry| (&entry.path, entry.kind == EntryKind::Folder)),
+    let names = entries.iter();
+    check_names(
+        names.map(|entry| (&entry.path, entry.kind == EntryKind::Folder)),
+        limits,
     )?;
     // The sizes are claims until contents are unpacked. A content that is larger than its claim is an
     // error, so this bounds the work before anything is unpacked.
@@ -255,9 +264,7 @@ fn check_unpacked(unpacked: u64, archive: u64, limits: &Limits) -> Result<(), Di
         let limit = limits.unpacked_bytes;
         return Err(Limits::exceeded("bytes in the files of an archive", limit));
     }
-    if unpacked > limits.unpacked_ratio_floor
-        && unpacked > archive.saturating_mul(limits.unpacked_ratio)
-    {
+    if archive < smallest_archive(unpacked, limits) {
         let limit = limits.unpacked_ratio;
         return Err(Limits::exceeded(
             "times the size of the archive in its files",
@@ -265,6 +272,16 @@ fn check_unpacked(unpacked: u64, archive: u64, limits: &Limits) -> Result<(), Di
         ));
     }
     Ok(())
+}
+
+/// The size in bytes that an archive must have for the size of its files: a small one that unpacks to much could be made to
+/// exhaust whoever unpacks it.
+fn smallest_archive(unpacked: u64, limits: &Limits) -> u64 {
+    if unpacked > limits.unpacked_ratio_floor {
+        unpacked.div_ceil(limits.unpacked_ratio.max(1))
+    } else {
+        0
+    }
 }
 
 /// The error for an archive whose framing is wrong.

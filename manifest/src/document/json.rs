@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::merge_marker::merge_conflict;
 use super::{Entry, Mapping, Node, Scalar, Style, Syntax, Value};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::read_options::Limits;
@@ -26,7 +27,10 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Node> {
     }
     let raw = match serde_json::from_str::<&RawValue>(text) {
         Ok(raw) => raw,
-        Err(error) => return Parsed::failed(syntax_error(source, 0, &error)),
+        Err(error) => {
+            let conflict = merge_conflict(source);
+            return Parsed::failed(conflict.unwrap_or_else(|| syntax_error(source, 0, &error)));
+        }
     };
     let mut composer = JsonComposer {
         source,

@@ -2,12 +2,32 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Location, SourceText, Span};
+use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 
 /// The beginnings of markers that can have a label.
 const SIDES: [&str; 3] = ["<<<<<<<", "|||||||", ">>>>>>>"];
 /// The marker between the sides, which has none.
 const MIDDLE: &str = "=======";
+
+/// The error for a file with merge conflict markers, if a text has one. They cause many kinds of errors, none of which
+/// names the cause, and some formats accept them as text.
+///
+/// ```
+/// use pkgres_manifest::diagnostic::SourceText;
+/// use pkgres_manifest::document::merge_conflict;
+///
+/// let source = SourceText::new("pkgres.toml", "<<<<<<< HEAD\ncolor = \"auto\"\n");
+/// assert!(merge_conflict(&source).is_some());
+/// ```
+pub fn merge_conflict(source: &Arc<SourceText>) -> Option<Diagnostic> {
+    let marker = first(source)?;
+    let error = Diagnostic::error(Code::Syntax, "the file contains merge conflict markers");
+    Some(
+        error
+            .at(marker)
+            .hint("resolve the conflict, and remove the lines with markers"),
+    )
+}
 
 /// The place of the first merge conflict marker.
 pub(crate) fn first(source: &Arc<SourceText>) -> Option<Location> {

@@ -34,6 +34,7 @@ pub(crate) use edit::same_but_for;
 pub use edit::{
     TextEdit, apply, differ_in_key_only, line_feed_of, next_line, start_of_line, with_scalars,
 };
+pub use merge_marker::merge_conflict;
 #[cfg(feature = "packages")]
 pub use node_reader::NodeReader;
 #[cfg(feature = "packages")]

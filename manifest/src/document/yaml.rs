@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
 
-use super::merge_marker;
+use super::merge_marker::merge_conflict;
 use super::syntax_error;
 use super::unquoted_spec;
 use super::{Documents, Entry, Mapping, Node, Scalar, Style, Syntax, Value};
@@ -46,13 +46,12 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
         }
         end = composer.read_from(next);
     }
-    // Merge conflict markers cause many kinds of errors, none of which names the cause.
-    let merge = (!composer.diagnostics.is_empty())
-        .then(|| merge_marker::first(source))
+    let conflict = (!composer.diagnostics.is_empty())
+        .then(|| merge_conflict(source))
         .flatten();
-    if let Some(marker) = merge {
+    if let Some(conflict) = conflict {
         return Documents {
-            diagnostics: vec![unmerged(marker)],
+            diagnostics: vec![conflict],
             ..Documents::default()
         };
     }
@@ -644,13 +643,6 @@ impl YamlComposer<'_> {
         }
         found.is_some()
     }
-}
-
-/// The error for a file with merge conflict markers.
-fn unmerged(marker: Location) -> Diagnostic {
-    Diagnostic::error(Code::Syntax, "the file contains merge conflict markers")
-        .at(marker)
-        .hint("resolve the conflict, and remove the lines with markers")
 }
 
 /// The number of nodes in a node, and of levels of sequences and mappings.

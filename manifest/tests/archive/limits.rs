@@ -107,8 +107,41 @@ fn archives_are_written_from_what_can_be_read() {
         &small,
         "limit of 100 bytes in an archive",
     );
-    let zeros = (path("z"), false, vec![0; 2 << 20]);
-    rejected(vec![zeros], &limits, "100 times the size of the archive");
+}
+
+#[test]
+fn files_that_compress_too_much_are_stored() {
+    let limits = changed_limits(|limits| limits.archive_bytes = 4 << 20);
+    let zeros = |name: &str, size: usize| (path(name), false, vec![0; size]);
+    let size_of = |files: Vec<_>| {
+        let bytes = write_archive(files, &limits).expect("an archive");
+        let archive = Archive::open("x", &bytes[..], &limits).expect("it can be read");
+        assert_eq!(archive.read(&path("a")), Some(vec![0; 3 << 20]));
+        bytes.len()
+    };
+    // Whole, if there is nothing else.
+    let alone = size_of(vec![zeros("a", 3 << 20)]);
+    assert!(((3 << 20)..(3 << 20) + 1000).contains(&alone), "{alone}");
+    // The smallest other file that is large enough in its place, or several that are too small alone.
+    let other = vec![
+        zeros("a", 3 << 20),
+        zeros("b", 60_000),
+        zeros("c", 90_000),
+        zeros("d", 1000),
+    ];
+    let other = size_of(other);
+    assert!((60_000..70_000).contains(&other), "{other}");
+    let several = vec![zeros("a", 3 << 20), zeros("b", 20_000), zeros("c", 15_000)];
+    let several = size_of(several);
+    assert!((35_000..45_000).contains(&several), "{several}");
+
+    // A file that no archive can hold as it is.
+    let large = changed_limits(|limits| limits.archive_bytes = 1 << 20);
+    let error = write_archive(vec![zeros("a", 3 << 20)], &large).expect_err("it is too large");
+    assert!(
+        error.message.contains("100 times the size of the archive"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -491,8 +491,8 @@ impl DirectoryRegistry {
                 Some(archive.bytes().len() as u64),
             )
         } else {
-            let folder = PackageFolder::open(&entry.path, &self.options)
-                .map_err(|error| vec![error.to_diagnostic()])?;
+            let folder =
+                PackageFolder::open(&entry.path, &self.options).map_err(|error| vec![error])?;
             let (package, _) = folder.package(&self.options).into_result()?;
             let digest = folder
                 .digest(&self.options)
@@ -657,7 +657,7 @@ impl Registry for DirectoryRegistry {
             ArtifactDigest::Tree(_) => {
                 let read = PackageFolder::open(&path, &self.options)
                     .and_then(|folder| Ok((folder.digest(&self.options)?, folder)));
-                let (found, folder) = read.map_err(|error| invalid(vec![error.to_diagnostic()]))?;
+                let (found, folder) = read.map_err(|error| invalid(vec![error]))?;
                 if found != *digest {
                     return Err(changed());
                 }

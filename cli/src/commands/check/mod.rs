@@ -183,7 +183,12 @@ struct Checker<'run> {
 impl<'run> Checker<'run> {
     fn check(&mut self, target: &Target, output: &mut Output) -> Result<()> {
         let (path, read) = match target {
-            Target::Package(folder) => (folder, read_package(folder, &self.context.read_options)),
+            Target::Package(folder) => {
+                // What is about to be published was packed already.
+                let packs = self.publishes_to.is_none();
+                let options = &self.context.read_options;
+                (folder, read_package(folder, packs, options))
+            }
             Target::Archive(file) => (file, read_archive(file, &self.context.read_options)),
             Target::File(file) => {
                 let findings = check_file(file, &self.context.read_options);
@@ -439,13 +444,18 @@ fn has_inherited_properties(package: &Package) -> bool {
     has_classes && extends_others
 }
 
+/// Reads a package folder, and with `packs` checks that its files fit into an archive.
 fn read_package(
     folder: &Path,
+    packs: bool,
     options: &ReadOptions,
 ) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let folder =
-        PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
+    let folder = PackageFolder::open(folder, options).map_err(|error| vec![error])?;
     let (package, mut findings) = folder.package(options).into_result()?;
+    // Less than this exceeds no limit of an archive.
+    if packs && folder.size() > options.limits.unpacked_ratio_floor {
+        findings.extend(folder.archive(options).err());
+    }
     findings.extend(ignored_in_template(&package, options));
     findings.extend(check_files(&folder, &package, options));
     let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);

@@ -11,7 +11,6 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, PackagePath, ReadOptions, Release};
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
-use crate::commands::pack::archive_of;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -131,7 +130,10 @@ impl ArtifactSource for ReleaseFiles {
         };
         match &*self.artifact(release).map_err(first_message)? {
             Artifact::Archive(archive) => Ok(archive.bytes().to_vec()),
-            Artifact::Folder(folder) => archive_of(folder, &self.options).map_err(first_message),
+            Artifact::Folder(folder) => {
+                let archive = folder.archive(&self.options);
+                archive.map_err(|error| error.message)
+            }
             _ => Err("it is not an archive of a package".to_owned()),
         }
     }

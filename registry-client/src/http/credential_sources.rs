@@ -96,23 +96,46 @@ impl CredentialError {
     }
 }
 
+/// Where a credential was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CredentialOrigin {
+    /// The token of [`CredentialSources::token`].
+    Token,
+    /// The file that `pkgres login` writes.
+    TokenFile,
+    /// The program of [`CredentialSources::helper`].
+    Helper(String),
+    /// The address of the registry.
+    Address,
+    /// A netrc file.
+    Netrc(PathBuf),
+}
+
 impl CredentialSources {
-    /// The credentials for an address, if there are any.
-    pub fn find(&self, address: &Address) -> Result<Option<Credential>, CredentialError> {
+    /// The credentials for an address and where they are from, if there are any.
+    pub fn find(
+        &self,
+        address: &Address,
+    ) -> Result<Option<(Credential, CredentialOrigin)>, CredentialError> {
         if let Some(token) = &self.token {
             let token = checked(token.reveal())?;
-            return Ok(Some(with_exchange(token, self.exchange.as_ref())));
+            let credential = with_exchange(token, self.exchange.as_ref());
+            return Ok(Some((credential, CredentialOrigin::Token)));
         }
         if let Some(path) = &self.token_file {
             let file = TokenFile::read(path)?;
             if let Some(token) = file.token(address) {
-                return Ok(Some(with_exchange(checked(token)?, file.exchange(address))));
+                let credential = with_exchange(checked(token)?, file.exchange(address));
+                return Ok(Some((credential, CredentialOrigin::TokenFile)));
             }
         }
         if let Some(helper) = &self.helper
             && let Some(token) = run_helper(helper, address)?
         {
-            return Ok(Some(Credential::Token(token)));
+            let program = helper.first().cloned().unwrap_or_default();
+            let origin = CredentialOrigin::Helper(program);
+            return Ok(Some((Credential::Token(token), origin)));
         }
         // An address may name a user, and leave the password to the netrc file.
         let user = match &address.credential {
@@ -120,13 +143,15 @@ impl CredentialSources {
             Some(Credential::Basic { user, password }) if password.reveal().is_empty() => {
                 Some(user.as_str())
             }
-            Some(credential) => return Ok(Some(credential.clone())),
+            Some(credential) => return Ok(Some((credential.clone(), CredentialOrigin::Address))),
         };
-        let found = match (&self.netrc, address.url().host_str()) {
-            (Some(path), Some(host)) => from_netrc(path, host, user)?,
-            _ => None,
-        };
-        Ok(found.or_else(|| address.credential.clone()))
+        if let (Some(path), Some(host)) = (&self.netrc, address.url().host_str())
+            && let Some(credential) = from_netrc(path, host, user)?
+        {
+            return Ok(Some((credential, CredentialOrigin::Netrc(path.clone()))));
+        }
+        let of_address = address.credential.clone();
+        Ok(of_address.map(|credential| (credential, CredentialOrigin::Address)))
     }
 }
 
@@ -355,10 +380,8 @@ mod tests {
                 ..CredentialSources::default()
             };
             let found = sources.find(&home).expect("it can be read");
-            assert_eq!(
-                found,
-                Some(Credential::Token(Secret::new("token-1".to_owned())))
-            );
+            let token = Credential::Token(Secret::new("token-1".to_owned()));
+            assert_eq!(found, Some((token, CredentialOrigin::TokenFile)));
             let other = sources.find(&address("https://example.org/b"));
             assert_eq!(other.expect("it can be read"), None);
             let open = std::fs::Permissions::from_mode(0o644);
@@ -384,14 +407,21 @@ mod tests {
         let found = |text: &str| {
             let found = sources.find(&address(text)).expect("it can be read");
             match found.expect("a credential") {
-                Credential::Basic { user, password } => format!("{user}:{}", password.reveal()),
+                (Credential::Basic { user, password }, origin) => {
+                    let is_netrc = matches!(origin, CredentialOrigin::Netrc(_));
+                    (format!("{user}:{}", password.reveal()), is_netrc)
+                }
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(found("https://example.org/"), "you:y");
-        assert_eq!(found("https://me@example.org/"), "me:m");
-        assert_eq!(found("https://me:other@example.org/"), "me:other");
-        assert_eq!(found("https://nobody@example.org/"), "nobody:");
+        for (address, expected, is_netrc) in [
+            ("https://example.org/", "you:y", true),
+            ("https://me@example.org/", "me:m", true),
+            ("https://me:other@example.org/", "me:other", false),
+            ("https://nobody@example.org/", "nobody:", false),
+        ] {
+            assert_eq!(found(address), (expected.to_owned(), is_netrc), "{address}");
+        }
     }
 
     #[cfg(unix)]
@@ -404,7 +434,8 @@ mod tests {
         let home = address("https://example.org/");
         let found = sources("echo for-$1").find(&home).expect("it answers");
         let token = Secret::new("for-https://example.org/".to_owned());
-        assert_eq!(found, Some(Credential::Token(token)));
+        let origin = CredentialOrigin::Helper("sh".to_owned());
+        assert_eq!(found, Some((Credential::Token(token), origin)));
         assert_eq!(sources("true").find(&home).expect("it answers"), None);
         assert!(sources("exit 3").find(&home).is_err());
     }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
+use rustls::CertificateError;
+use rustls::pki_types::UnixTime;
 
 use crate::registry::RegistryError;
 use crate::registry_title::titled;
@@ -22,7 +25,7 @@ pub(super) struct AttemptError {
     pub(super) reason: String,
     /// The error that the reason describes, if it is one of the HTTP library.
     pub(super) cause: Option<reqwest::Error>,
-    /// What the registry itself says of the error.
+    /// What else is known of the error.
     pub(super) answer: Box<ErrorAnswer>,
     /// The delay before the next attempt, if the registry sets one.
     pub(super) retry_after: Option<Duration>,
@@ -32,16 +35,22 @@ pub(super) struct AttemptError {
     pub(super) was_refused: bool,
 }
 
-/// What a registry says of an error, besides its reason.
+/// What is known of an error besides its reason.
 #[derive(Debug, Default)]
 pub(super) struct ErrorAnswer {
     /// The code of the error; empty if it sent none.
     pub(super) code: String,
     /// What it suggests.
     pub(super) hints: Vec<String>,
+    /// The address that the registry seems to have moved to.
+    pub(super) moved_to: Option<String>,
+    /// The origin of the answer, if credentials are not sent there.
+    pub(super) elsewhere: Option<String>,
+    /// The place of the credentials that were sent, if it is one that commands cannot change.
+    pub(super) place_of_credentials: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ErrorKind {
     /// The registry cannot be reached, or has an internal error.
     Unreachable,
@@ -58,7 +67,7 @@ pub(super) enum ErrorKind {
     /// The connection would not be encrypted.
     Plain,
     /// The certificate of the registry is not trusted.
-    Certificate(CertificateProblem),
+    Certificate(Box<CertificateProblem>),
     /// The server does not speak TLS.
     WithoutTls,
     /// The response is a web page or a redirect to another server, such as networks and proxies send that require a
@@ -80,12 +89,23 @@ pub(super) fn address_hint(address: &str) -> String {
 }
 
 /// What is wrong with a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CertificateProblem {
     /// No trusted authority signed it.
     UnknownIssuer,
     /// It is the certificate of an authority, such as `openssl req -x509` makes, not that of a server.
     OfAuthority,
+    /// It is for other names.
+    WrongName {
+        /// The name that is expected.
+        expected: String,
+        /// The names that it is for.
+        names: Vec<String>,
+    },
+    /// Its time is over.
+    Expired(Option<Timestamp>),
+    /// Its time has not begun.
+    NotYetValid(Option<Timestamp>),
     /// Another problem, which the message describes.
     Other,
 }
@@ -97,16 +117,82 @@ impl CertificateProblem {
             return None;
         };
         Some(match problem {
-            rustls::CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            CertificateError::UnknownIssuer => Self::UnknownIssuer,
             // The type of this error belongs to another library.
-            rustls::CertificateError::Other(other)
-                if other.to_string().contains("CaUsedAsEndEntity") =>
-            {
+            CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
                 Self::OfAuthority
+            }
+            CertificateError::NotValidForNameContext {
+                expected,
+                presented,
+            } => Self::WrongName {
+                expected: expected.to_str().into_owned(),
+                names: presented.iter().map(|name| bare_name(name)).collect(),
+            },
+            CertificateError::Expired => Self::Expired(None),
+            CertificateError::ExpiredContext { not_after, .. } => {
+                Self::Expired(timestamp(*not_after))
+            }
+            CertificateError::NotValidYet => Self::NotYetValid(None),
+            CertificateError::NotValidYetContext { not_before, .. } => {
+                Self::NotYetValid(timestamp(*not_before))
             }
             _ => Self::Other,
         })
     }
+
+    /// The problem in words, if they are better than those of the library.
+    pub(super) fn reason(&self) -> Option<String> {
+        let time = |time: &Option<Timestamp>| match time {
+            Some(time) => format!(" on {time}"),
+            None => String::new(),
+        };
+        Some(match self {
+            Self::OfAuthority => "it is the certificate of an authority".to_owned(),
+            Self::WrongName { expected, names } if names.is_empty() => {
+                format!("it is not for {expected}")
+            }
+            Self::WrongName { expected, names } => {
+                format!("it is for {}, not for {expected}", names.join(", "))
+            }
+            Self::Expired(at) => format!("it expired{}", time(at)),
+            Self::NotYetValid(at) => format!("it is not valid yet: its time begins{}", time(at)),
+            Self::UnknownIssuer | Self::Other => return None,
+        })
+    }
+
+    /// What helps.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => {
+                "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml"
+            }
+            Self::OfAuthority => {
+                "the server needs a certificate of its own that is signed by the authority"
+            }
+            Self::WrongName { .. } => {
+                "use a name of the certificate in the address of the registry, or ask its operator"
+            }
+            Self::Expired(_) => {
+                "check the clock of this machine, or ask the operator to renew the certificate"
+            }
+            Self::NotYetValid(_) => "check the clock of this machine",
+            Self::Other => "ask the operator of the registry for a valid certificate",
+        }
+    }
+}
+
+/// A name of a certificate without the kind that the library writes, as in `DnsName("example.org")`.
+fn bare_name(text: &str) -> String {
+    let inner = text
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(text).trim_matches('"').to_owned()
+}
+
+/// A time of a certificate.
+fn timestamp(time: UnixTime) -> Option<Timestamp> {
+    Timestamp::from_second(i64::try_from(time.as_secs()).ok()?).ok()
 }
 
 /// Whether a request failed because the server answered without TLS.
@@ -281,7 +367,7 @@ impl RequestError {
 
     /// The code of the finding, and what the registry did. `may_be_done` says whether the request may have had its effect.
     fn summary(&self, may_be_done: bool) -> (Code, &'static str) {
-        match self.error.kind {
+        match &self.error.kind {
             ErrorKind::Unreachable if may_be_done => {
                 (Code::RegistryUnreachable, "did not confirm the request")
             }
@@ -311,7 +397,12 @@ impl RequestError {
     /// Adds what helps against an error that is not a rejection.
     fn with_hints(&self, finding: Diagnostic, address: &str) -> Diagnostic {
         let (error, is_write) = (&self.error, self.is_write());
-        match error.kind {
+        if let Some(moved_to) = &error.answer.moved_to {
+            return finding.hint(format!(
+                "if the registry is now at {moved_to}, use that address"
+            ));
+        }
+        match &error.kind {
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
                 Some(hint) if is_write => finding.hint(hint),
                 None if is_write => finding.hint(LATER_HINT),
@@ -319,10 +410,23 @@ impl RequestError {
                 None => finding.hint(OFFLINE_HINT),
             },
             // The caller is known: another token would help, logging in with the same one would not.
-            ErrorKind::Denied if error.answer.code == "pkgres.forbidden" => finding.hint(format!(
+            ErrorKind::Denied
+                if error.answer.code == "pkgres.forbidden" && error.answer.elsewhere.is_none() =>
+            {
+                finding.hint(format!(
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
-            )),
-            ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
+            ))
+            }
+            ErrorKind::Denied => match (&error.answer.elsewhere, &error.answer.place_of_credentials) {
+                (Some(elsewhere), _) => finding.hint(format!(
+                    "no credentials were sent: those for {address} are not sent to {elsewhere}; ask the operator of the registry"
+                )),
+                (None, Some(place)) => finding.hint(format!(
+                    "the rejected credentials are those {place}; `pkgres login {address}` stores a token, which is used \
+                     instead"
+                )),
+                (None, None) => finding.hint(format!("`pkgres login {address}` stores a token")),
+            },
             ErrorKind::ProxyDenied => finding.hint(
                 "the proxy needs a user and a password: `https://USER:PASSWORD@HOST:PORT` in HTTPS_PROXY or HTTP_PROXY",
             ),
@@ -337,12 +441,7 @@ impl RequestError {
                 finding.hint(limit.hint()).hint(OFFLINE_HINT)
             }
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
-            ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
-                "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
-            ),
-            ErrorKind::Certificate(CertificateProblem::OfAuthority) => finding.hint(
-                "the server needs a certificate of its own that is signed by the authority",
-            ),
+            ErrorKind::Certificate(problem) => finding.hint(problem.hint()),
             ErrorKind::WithoutTls => finding.hint(format!(
                 "did you mean `{}`? Another machine also needs `--allow-http`",
                 address.replacen("https:", "http:", 1)
@@ -511,6 +610,7 @@ mod tests {
                 answer: Box::new(ErrorAnswer {
                     code: "pkgres.unsatisfiable".to_owned(),
                     hints: vec!["the versions are 1.0.0\u{1b}[2J".to_owned(); MAX_HINTS + 1],
+                    ..ErrorAnswer::default()
                 }),
                 ..AttemptError::new(ErrorKind::Rejected, "there is no version 7")
             },
@@ -527,6 +627,69 @@ mod tests {
             hints[MAX_HINTS].contains("--allow-unsatisfiable"),
             "{hints:?}"
         );
+    }
+
+    #[test]
+    fn hints_about_credentials_name_those_that_were_sent() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let hint = |answer: ErrorAnswer| {
+            let failed = RequestError {
+                error: AttemptError {
+                    answer: Box::new(answer),
+                    ..AttemptError::new(ErrorKind::Denied, "there is no such token")
+                },
+                attempts: 1,
+                request: "GET https://example.org/v1/whoami".to_owned(),
+                creates: false,
+            };
+            let error = failed.into_error(&registry, "https://example.org/");
+            error.to_diagnostic().hints.join("; ")
+        };
+        let elsewhere = ErrorAnswer {
+            elsewhere: Some("https://api.example.org".to_owned()),
+            ..ErrorAnswer::default()
+        };
+        let found = hint(elsewhere);
+        assert!(
+            found.contains("are not sent to https://api.example.org"),
+            "{found}"
+        );
+        let moved = ErrorAnswer {
+            moved_to: Some("https://new.example.org/".to_owned()),
+            ..ErrorAnswer::default()
+        };
+        let found = hint(moved);
+        assert!(found.contains("now at https://new.example.org/"), "{found}");
+        let netrc = ErrorAnswer {
+            place_of_credentials: Some("in /home/me/.netrc".to_owned()),
+            ..ErrorAnswer::default()
+        };
+        let found = hint(netrc);
+        assert!(found.contains("those in /home/me/.netrc"), "{found}");
+    }
+
+    #[test]
+    fn problems_of_certificates_are_told_with_names_and_dates() {
+        let shown = |error: CertificateError| {
+            let error = rustls::Error::InvalidCertificate(error);
+            let error = std::io::Error::other(error);
+            let problem = CertificateProblem::of(&error).expect("a problem of a certificate");
+            (problem.reason().unwrap_or_default(), problem.hint())
+        };
+        let time = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let (reason, hint) = shown(CertificateError::ExpiredContext {
+            time: time(1_797_745_317),
+            not_after: time(1_796_881_314),
+        });
+        assert_eq!(reason, "it expired on 2026-12-10T07:01:54Z");
+        assert!(hint.contains("renew the certificate"), "{hint}");
+        let name = rustls::pki_types::ServerName::try_from("localhost").expect("a name");
+        let (reason, hint) = shown(CertificateError::NotValidForNameContext {
+            expected: name,
+            presented: vec!["DnsName(\"other.example\")".to_owned()],
+        });
+        assert_eq!(reason, "it is for other.example, not for localhost");
+        assert!(hint.contains("name of the certificate"), "{hint}");
     }
 
     #[test]

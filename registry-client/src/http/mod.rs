@@ -64,7 +64,7 @@ pub use activity::{AwaitedRegistry, NetworkActivity};
 pub use address::{Address, AddressError, why_not_proxy};
 pub use artifact_cache::{ArtifactCache, CacheReport};
 pub use credential::{Credential, Secret, TokenExchange};
-pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
+pub use credential_sources::{CredentialError, CredentialOrigin, CredentialSources, TokenFile};
 pub use galaxy::GalaxyRegistry;
 pub use network_limits::NetworkLimits;
 pub use options::{HttpOptions, RetryPolicy};
@@ -82,7 +82,7 @@ use crate::threads::{Background, lock};
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};
 use request::Request;
-use response::Reply;
+use response::{Reply, WEB_PAGE};
 use session::Session;
 use transport::{Authorization, Transport};
 
@@ -251,6 +251,39 @@ impl HttpRegistry {
         Diagnostic::error(Code::Rejected, message)
     }
 
+    /// The packages that define a class, from the documents of all packages. Buckets may refuse access to files that do not
+    /// exist, so a mirror in one cannot say that no package defines a class; its list of names says which packages exist.
+    fn defining_by_documents(
+        &self,
+        session: &mut Session,
+        config: &Config,
+        class: &ClassName,
+    ) -> Result<Vec<PackageName>, RegistryError> {
+        let names = session.names.as_ref();
+        let mut names: Vec<PackageName> = names
+            .into_iter()
+            .flat_map(|names| names.keys().cloned())
+            .collect();
+        names.sort_unstable();
+        let missing = names.iter().filter(|name| !session.is_fresh(name));
+        let missing = missing.cloned().collect();
+        self.fetch_each(session, config, missing)?;
+        let mut defining = Vec::new();
+        for name in names {
+            let entry = session.entries.get(&name);
+            let Some(document) = entry.and_then(|entry| entry.document.clone()) else {
+                continue;
+            };
+            let records = document
+                .records(&name, &mut session.reader)
+                .map_err(|error| *error)?;
+            if records.iter().any(|record| record.exports(class)) {
+                defining.push(name);
+            }
+        }
+        Ok(defining)
+    }
+
     async fn fetch_class(
         &self,
         config: &Config,
@@ -361,7 +394,12 @@ impl Registry for HttpRegistry {
         if let Some(packages) = kept(session) {
             return Ok(packages);
         }
-        let packages = self.transport.wait(self.fetch_class(&config, class))?;
+        let packages = match self.transport.wait(self.fetch_class(&config, class)) {
+            Err(error) if config.batch.is_none() && is_refused(&error) => self
+                .defining_by_documents(session, &config, class)
+                .map_err(|_| error)?,
+            found => found?,
+        };
         let entry = (packages.clone(), session.serial);
         session.classes.insert(class.clone(), entry);
         self.is_dirty.store(true, Ordering::Relaxed);
@@ -395,6 +433,14 @@ impl Registry for HttpRegistry {
         let digests: Vec<ArtifactDigest> = wanted.iter().map(|wanted| wanted.digest).collect();
         self.fetch_artifacts(&digests, take);
     }
+}
+
+/// Whether a registry refused a file, or sent a page in its place.
+fn is_refused(error: &RegistryError) -> bool {
+    let RegistryError::Request { finding, .. } = error else {
+        return false;
+    };
+    finding.code == Code::Denied || finding.message.contains(WEB_PAGE)
 }
 
 /// An error without the hint about the cache, where the cache cannot help.

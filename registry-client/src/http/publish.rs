@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{PackageName, Version, read_json};
+use pkgres_manifest::{ArtifactDigest, PackageName, Version, read_json};
 use reqwest::Method;
 
 use crate::protocol::Config;
@@ -41,10 +41,16 @@ pub struct Publication {
 const MAX_WARNINGS: usize = 10;
 
 impl Publication {
-    /// Reads a response. Older registries send no warnings.
-    fn read(published: Published, body: &[u8]) -> Self {
+    /// Reads a response, whose status alone confirms nothing: a proxy can answer in place of the registry. `digest` is that of
+    /// the archive that was sent. Older registries send no warnings.
+    fn read(
+        published: Published,
+        body: &[u8],
+        digest: ArtifactDigest,
+    ) -> Result<Self, AttemptError> {
         #[derive(serde::Deserialize)]
         struct PublishResponse {
+            sha256: String,
             #[serde(default)]
             warnings: Vec<Warning>,
         }
@@ -52,15 +58,19 @@ impl Publication {
         struct Warning {
             detail: String,
         }
-        // The status reports the publication, even if the body cannot be read.
-        let response = read_json(body).unwrap_or(PublishResponse {
-            warnings: Vec::new(),
-        });
+        let response: PublishResponse = read_json(body).map_err(|_| {
+            let reason = "the answer is not the record of the release";
+            AttemptError::new(ErrorKind::Malformed, reason)
+        })?;
+        if ArtifactDigest::parse(&response.sha256).ok() != Some(digest) {
+            let reason = "the answer is the record of another archive";
+            return Err(AttemptError::new(ErrorKind::Malformed, reason));
+        }
         let details = response.warnings.into_iter().map(|warning| warning.detail);
-        Self {
+        Ok(Self {
             published,
             warnings: details.take(MAX_WARNINGS).collect(),
-        }
+        })
     }
 }
 
@@ -93,17 +103,21 @@ impl HttpRegistry {
             ""
         };
         let path = format!("packages/{name}/versions/{}{query}", encoded(version));
+        let digest = ArtifactDigest::of_archive(&archive);
         let body = Some((Arc::new(archive), "application/zip"));
         let request = Request {
             newest: true,
             ..self.request(&config, Method::PUT, &path, body)?
         };
         self.call(&request, |reply| match reply {
-            Reply::Body { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
-            Reply::Body {
-                is_new: false,
-                body,
-            } => Ok(Publication::read(Published::Same, &body)),
+            Reply::Body { is_new, body } => {
+                let published = if is_new {
+                    Published::New
+                } else {
+                    Published::Same
+                };
+                Publication::read(published, &body, digest)
+            }
             Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
     }

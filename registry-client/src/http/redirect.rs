@@ -39,7 +39,9 @@ pub(super) fn followed(
     }
     if *method != Method::GET && !registry.is_same_origin(&to) {
         let reason = format!("it redirects a request other than GET to {}", shown(&to));
-        return Err(elsewhere(reason));
+        let mut error = elsewhere(reason);
+        error.answer.moved_to = moved_to(registry, from, &to);
+        return Err(error);
     }
     if *method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
         return Err(wrong(format!(
@@ -50,6 +52,21 @@ pub(super) fn followed(
     let is_without = to.set_username("").and_then(|()| to.set_password(None));
     is_without.map_err(|()| wrong(format!("it redirects to {}", shown(&to))))?;
     Ok(to)
+}
+
+/// The address that a registry seems to have moved to, if a request is redirected to the same path below another base. Pages
+/// where users log in to a network have paths of their own.
+pub(super) fn moved_to(registry: &Address, from: &Url, to: &Url) -> Option<String> {
+    if !registry.is_same_origin(from) || !matches!(to.scheme(), "https" | "http") {
+        return None;
+    }
+    let path = from.path().strip_prefix(registry.url().path())?;
+    let base = to.path().strip_suffix(path)?;
+    if path.is_empty() || !base.ends_with('/') {
+        return None;
+    }
+    let address = Address::parse(&format!("{}{base}", to.origin().ascii_serialization())).ok()?;
+    (address.url() != registry.url()).then(|| address.as_str().to_owned())
 }
 
 /// An error unless an address is of http or https. `what` says where the address is from.
@@ -78,6 +95,33 @@ mod tests {
             let url = Url::parse(to).expect("an address");
             assert_eq!(carries_credentials(&registry, &url), expected, "{to}");
         }
+    }
+
+    #[test]
+    fn a_registry_that_moved_is_known_by_the_paths() {
+        let registry = Address::parse("http://example.org/base/").expect("an address");
+        let url = |text: &str| Url::parse(text).expect("an address");
+        let from = url("http://example.org/base/index/v1/batch");
+        for (to, expected) in [
+            (
+                "https://example.org/base/index/v1/batch",
+                Some("https://example.org/base/"),
+            ),
+            (
+                "https://user:password@new.example.org:8443/index/v1/batch?x=1",
+                Some("https://new.example.org:8443/"),
+            ),
+            ("https://login.example.org/?from=index/v1/batch", None),
+            ("https://login.example.org/reindex/v1/batch", None),
+            ("http://example.org/base/index/v1/batch", None),
+            ("ftp://example.org/index/v1/batch", None),
+        ] {
+            let found = moved_to(&registry, &from, &url(to));
+            assert_eq!(found.as_deref(), expected, "{to}");
+        }
+        let elsewhere = url("https://cdn.example.org/index/v1/batch");
+        let to = url("https://example.org/index/v1/batch");
+        assert_eq!(moved_to(&registry, &elsewhere, &to), None);
     }
 
     #[test]

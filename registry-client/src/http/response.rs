@@ -18,6 +18,9 @@ use super::request::Request;
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
+/// The reason of an error whose answer is a web page.
+pub(super) const WEB_PAGE: &str = "the answer is a web page";
+
 /// A response.
 #[derive(Debug)]
 pub(super) enum Reply {
@@ -73,7 +76,7 @@ impl Origin {
             return None;
         }
         let reason = if self.url == request.url {
-            "the answer is a web page".to_owned()
+            WEB_PAGE.to_owned()
         } else {
             format!("it redirects to {}, which is a web page", shown(&self.url))
         };
@@ -155,6 +158,7 @@ pub(super) async fn classify(
     let answer = detail.as_ref().map(|entry| ErrorAnswer {
         code: entry.code.clone(),
         hints: entry.hints.clone(),
+        ..ErrorAnswer::default()
     });
     let answer = Box::new(answer.unwrap_or_default());
     let code = &answer.code;

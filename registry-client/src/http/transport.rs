@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use reqwest::header::{self, HeaderValue};
 use reqwest::{Response, StatusCode};
 use tokio::runtime::Runtime;
@@ -23,12 +23,13 @@ use crate::registry_title::titled;
 use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
+use super::credential_sources::CredentialOrigin;
 use super::error::{
     AttemptError, CertificateProblem, ErrorKind, RequestError, address_hint, is_without_tls,
 };
 use super::network_limits::Usage;
 use super::options::HttpOptions;
-use super::redirect::{MAX_REDIRECTS, carries_credentials, followed};
+use super::redirect::{MAX_REDIRECTS, carries_credentials, followed, moved_to};
 use super::request::Request;
 use super::response::{Origin, Reader, Reply, ResponseHead, classify, each_piece, read_body};
 
@@ -53,7 +54,7 @@ pub(super) struct Transport {
     pub(super) options: HttpOptions,
     runtime: Arc<SharedRuntime>,
     clients: Arc<Clients>,
-    credential: OnceLock<Option<Credential>>,
+    credential: OnceLock<Option<(Credential, CredentialOrigin)>>,
     authorization: Authorization,
     /// What a token was exchanged for.
     pub(super) exchanged: OnceLock<Secret>,
@@ -180,7 +181,41 @@ impl Transport {
 
     /// The credential, once it was looked up.
     pub(super) fn credential(&self) -> Option<&Credential> {
-        self.credential.get().and_then(Option::as_ref)
+        let found = self.credential.get().and_then(Option::as_ref);
+        found.map(|(credential, _)| credential)
+    }
+
+    /// The place of the credentials in words, unless a variable has them or `pkgres login` stored them.
+    fn place_of_credentials(&self) -> Option<String> {
+        let (_, origin) = self.credential.get()?.as_ref()?;
+        match origin {
+            CredentialOrigin::Token | CredentialOrigin::TokenFile => None,
+            CredentialOrigin::Helper(program) => {
+                let program = Escaped::shortened(program);
+                Some(format!("from the credential helper `{program}`"))
+            }
+            CredentialOrigin::Address => Some("in the address of the registry".to_owned()),
+            CredentialOrigin::Netrc(path) => Some(format!("in {}", Escaped::path(path))),
+        }
+    }
+
+    /// Adds to an error which credentials its request had. `asked` is its first address, `answered` the last one.
+    fn with_credentials(
+        &self,
+        mut error: AttemptError,
+        asked: &Url,
+        answered: &Url,
+    ) -> AttemptError {
+        if error.kind != ErrorKind::Denied {
+            return error;
+        }
+        if carries_credentials(&self.address, answered) {
+            error.answer.place_of_credentials = self.place_of_credentials();
+        } else {
+            error.answer.elsewhere = Some(answered.origin().ascii_serialization());
+            error.answer.moved_to = moved_to(&self.address, asked, answered);
+        }
+        error
     }
 
     /// Looks up the credential, once.
@@ -316,7 +351,9 @@ impl Transport {
             let response = self.send_once(request, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return classify(response, request, &self.usage).await;
+                let classified = classify(response, request, &self.usage).await;
+                return classified
+                    .map_err(|error| self.with_credentials(error, &request.url, &url));
             }
             url = followed(
                 &self.address,
@@ -378,9 +415,10 @@ impl Transport {
         sent.map_err(|error| match CertificateProblem::of(&error) {
             // It is the same at the next attempt.
             Some(problem) => {
-                let mut failed = AttemptError::of_library(ErrorKind::Certificate(problem), error);
-                if problem == CertificateProblem::OfAuthority {
-                    "it is the certificate of an authority".clone_into(&mut failed.reason);
+                let kind = ErrorKind::Certificate(Box::new(problem.clone()));
+                let mut failed = AttemptError::of_library(kind, error);
+                if let Some(reason) = problem.reason() {
+                    failed.reason = reason;
                 }
                 failed
             }

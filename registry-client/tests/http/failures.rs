@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_registry_client::http::{Secret, TokenRequest};
 
@@ -378,6 +379,52 @@ fn a_web_page_confirms_no_change() {
         let finding = error.expect_err("a page is no answer").to_diagnostic();
         let parts = ["did not carry out the request", "the answer is a web page"];
         assert_says(&finding, Code::RegistryUnreachable, &parts);
+    }
+}
+
+/// A proxy can answer in place of the registry.
+#[test]
+fn only_the_record_of_a_release_confirms_that_it_is_published() {
+    let version = pkgres_manifest::Version::parse("1.0.0").expect("a version");
+    let archive = b"an archive".to_vec();
+    let digest = ArtifactDigest::of_archive(&archive);
+    let other = ArtifactDigest::of_archive(b"another one");
+    for (status, body, expected) in [
+        (201, format!(r#"{{"sha256":"{digest}"}}"#), None),
+        (
+            200,
+            format!(r#"{{"sha256":"{digest}","warnings":[]}}"#),
+            None,
+        ),
+        (204, String::new(), Some("is not the record of the release")),
+        (
+            200,
+            "{}".to_owned(),
+            Some("is not the record of the release"),
+        ),
+        (
+            200,
+            format!(r#"{{"sha256":"{other}"}}"#),
+            Some("is the record of another archive"),
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let world = world();
+        let answer = body.clone();
+        let fake = Fake::start(move |request| match request.method.as_str() {
+            "GET" => world.answer(request),
+            _ => Reply::new(status, answer.clone()),
+        });
+        let registry = connect(&fake, options(folder.path()));
+        let published = registry.publish(&name("a.A"), &version, archive.clone(), false);
+        match (published, expected) {
+            (Ok(_), None) => {}
+            (Err(error), Some(expected)) => {
+                let finding = error.to_diagnostic();
+                assert_says(&finding, Code::RegistryUnreachable, &[expected]);
+            }
+            (published, _) => panic!("{status} {body}: {published:?}"),
+        }
     }
 }
 

@@ -101,6 +101,50 @@ fn classes_of_a_similar_name_are_found_in_packages_that_were_looked_up() {
     assert_eq!(registry.defined_classes(), [site]);
 }
 
+/// Buckets refuse access to files that do not exist, or have a page for them.
+#[test]
+fn a_mirror_that_hides_what_it_does_not_have_knows_its_classes() {
+    let mut world = World::new();
+    world.is_mirror = true;
+    world.add("a.A", "1.0.0", &[]);
+    let line = r#"{"name":"org.acme.Web","version":"1.0.0","classes":{"org.acme.Site":{}}}"#;
+    world
+        .packages
+        .insert(name("org.acme.Web"), vec![record(line)]);
+    let page = "<!DOCTYPE html><html></html>";
+    for (status, body) in [(403, "<Code>AccessDenied</Code>"), (200, page)] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let of_world = world.clone();
+        let fake = Fake::start(move |request| {
+            if request.path.starts_with("/index/v1/classes/") {
+                return Reply::new(status, body);
+            }
+            of_world.answer(request)
+        });
+        let registry = connect(&fake, options(folder.path()));
+        for (class, expected) in [
+            ("org.acme.Site", vec![name("org.acme.Web")]),
+            ("org.acme.None", vec![]),
+        ] {
+            let class = ClassName::parse(class).expect("a name");
+            let found = registry.defining(&class).expect("the documents say so");
+            assert_eq!(found, expected, "{status} {class}");
+        }
+    }
+    // A server says itself what it does not have.
+    world.is_mirror = false;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(move |request| {
+        if request.path.starts_with("/index/v1/classes/") {
+            return Reply::new(403, "");
+        }
+        world.answer(request)
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let class = ClassName::parse("org.acme.Site").expect("a name");
+    registry.defining(&class).expect_err("it is refused");
+}
+
 #[test]
 fn a_mirror_sends_each_document_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");

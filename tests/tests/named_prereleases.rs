@@ -117,6 +117,22 @@ fn a_requirement_that_is_present_names_it() {
     assert_eq!(version_of(&found, "q").as_deref(), Some("2.0.0-rc.1"));
 }
 
+#[test]
+fn a_conflict_over_an_unnamed_prerelease_has_the_option_that_allows_it() {
+    let releases = [("q", "1.0.0"), ("q", "2.0.0-rc.1")];
+    let releases = releases.map(|(name, version)| record(name, version, &[]));
+    let root = record("root", "1.0.0", &requires(&[("q", ">=2.0.0-rc.0")]));
+    let conflict = solve(root, &releases).expect_err("only a prerelease fits");
+    let hints: Vec<&str> = (conflict.hints.iter())
+        .map(|hint| hint.text.as_str())
+        .collect();
+    assert_eq!(
+        hints.first(),
+        Some(&"`--prerelease allow` lets q 2.0.0-rc.1 in"),
+        "{hints:?}"
+    );
+}
+
 /// Whether releases, one of each name, are a valid resolution.
 fn is_valid(root: &IndexRecord, chosen: &[&IndexRecord], all: &[IndexRecord]) -> bool {
     let owners = || std::iter::once(root).chain(chosen.iter().copied());

@@ -7,7 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::phrases::LISTED_VERSIONS;
 use super::summary::ConstraintSource;
 use super::{Hint, SingleRepair};
-use crate::problem::{Fact, Problem};
+use crate::class_rules::Violation;
+use crate::problem::{Fact, NogoodCause, Problem};
 use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -33,8 +34,10 @@ pub(super) fn hints(
     });
     let owners: FxHashSet<PackageId> = owners.collect();
     for fact in facts {
-        if let Fact::Wanted { package } = fact {
-            hints.extend(requested_alternatives(problem, *package));
+        match fact {
+            Fact::Wanted { package } => hints.extend(requested_alternatives(problem, *package)),
+            Fact::Nogood(number) => hints.extend(unnamed_prerelease_hint(problem, *number)),
+            _ => {}
         }
         let Fact::Requires {
             target, allowed, ..
@@ -132,6 +135,22 @@ fn also_unknown(universe: &mut Universe, facts: &[Fact]) -> Vec<Hint> {
     hints
 }
 
+/// A hint about the prerelease that a nogood excludes because no requirement names it.
+fn unnamed_prerelease_hint(problem: &Problem<'_>, number: u32) -> Option<Hint> {
+    let nogood = &problem.nogoods()[number as usize];
+    let NogoodCause::Rule(Violation::UnnamedPrerelease(release)) = &nogood.cause else {
+        return None;
+    };
+    let catalog = &problem.universe.catalog;
+    let (name, version) = (catalog.name(release.package), catalog.version(*release));
+    Some(prerelease_hint(&format!("{name} {version}")))
+}
+
+/// A hint about a prerelease that would fit. `release` is in words.
+fn prerelease_hint(release: &str) -> Hint {
+    Hint::option(format!("`--prerelease allow` lets {release} in"))
+}
+
 /// The versions of a package that exist, if none of the requested ones does.
 fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
     let (universe, goals) = (&*problem.universe, problem.goals());
@@ -224,7 +243,7 @@ impl ExcludedRelease {
             (false, false, true) if has_several => Hint::option(format!(
                 "`--prerelease allow` lets {release} in, which {matches}"
             )),
-            (false, false, true) => Hint::option(format!("`--prerelease allow` lets {release} in")),
+            (false, false, true) => prerelease_hint(release),
             (is_yanked, is_too_new, is_forbidden_prerelease) => {
                 let all = [
                     (is_yanked, "was yanked"),

@@ -51,16 +51,23 @@ fn extending_classes_of(
         _ => Edge::to(universe.catalog.class_name(class)),
     };
     let users = users.iter().filter_map(ClassName::user_name);
+    // What uses classes in a root that is no package are the files beside it.
+    let is_file = |release: &ReleaseId| universe.catalog.is_file(release.package);
+    let kind = if releases.iter().any(is_file) {
+        "file"
+    } else {
+        "class"
+    };
     let named: Vec<ClassName> = match edge {
         Edge::Uses => users.collect(),
         _ => extending,
     };
     match named.as_slice() {
         [named, others @ ..] if are_same => {
-            let (classes, verb) = some_classes(named, others.len(), edge);
+            let (classes, verb) = some_classes(kind, named, others.len(), edge);
             (classes, verb, edge)
         }
-        _ => ("a class".to_owned(), edge.verbs()[0], edge),
+        _ => (format!("a {kind}"), edge.verbs()[0], edge),
     }
 }
 

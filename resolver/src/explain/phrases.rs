@@ -129,13 +129,18 @@ impl Edge {
     }
 }
 
-/// A class and a number of others in words, and the verb of an edge for them.
-pub(super) fn some_classes(class: &ClassName, more: usize, edge: Edge) -> (String, &'static str) {
+/// A class and a number of others in words, and the verb of an edge for them. `kind` is the word for such a class.
+pub(super) fn some_classes(
+    kind: &str,
+    class: &ClassName,
+    more: usize,
+    edge: Edge,
+) -> (String, &'static str) {
     let [singular, plural] = edge.verbs();
     match more {
-        0 => (format!("the class {class}"), singular),
-        1 => (format!("the class {class} and another one"), plural),
-        more => (format!("the class {class} and {more} others"), plural),
+        0 => (format!("the {kind} {class}"), singular),
+        1 => (format!("the {kind} {class} and another one"), plural),
+        more => (format!("the {kind} {class} and {more} others"), plural),
     }
 }
 

@@ -262,7 +262,7 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                         continue;
                     };
                     let (classes, extend) =
-                        some_classes(&first.name.value, referring.count(), edge);
+                        some_classes("class", &first.name.value, referring.count(), edge);
                     let version = &root.manifest.version;
                     let name = root.name();
                     reason.text = format!("{classes} of {name} {version} {extend} {class}");
@@ -278,7 +278,8 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                         continue;
                     };
                     let count = implementing.count();
-                    let (classes, implement) = some_classes(first, count, Edge::Implements);
+                    let (classes, implement) =
+                        some_classes("class", first, count, Edge::Implements);
                     let version = &root.manifest.version;
                     let name = root.name();
                     reason.text = format!("{classes} of {name} {version} {implement} {interface}");

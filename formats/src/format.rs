@@ -101,6 +101,13 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// opened.
     fn is_release_name(&self, name: &str) -> bool;
 
+    /// Whether the name of a file says that it is only a part or another form of a release. Such files are left out;
+    /// whoever looks for a package that only they have gets a hint. By default, none is.
+    fn is_piece_name(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
     /// What the release is that a file of such a name belongs to; `None` if it belongs to none.
     fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent>;
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -15,8 +16,8 @@ use pkgres_manifest::{
     Version, write_archive,
 };
 use pkgres_registry_client::{
-    Answer, DirectoryRegistry, IndexFileRegistry, PackageFolder, Registry, RegistrySet, check_lock,
-    solve,
+    Answer, DirectoryRegistry, IndexFileRegistry, PackageFolder, Registry, RegistrySet,
+    WantedArtifact, check_lock, solve,
 };
 use pkgres_resolver::{LockCheck, LockReport, Locked, Request, Resolution, Staleness};
 
@@ -236,6 +237,26 @@ fn a_locked_content_is_used_although_there_is_another_one() {
     assert_kept(COLLECTION, &lock, &with_two);
     assert_eq!(
         messages(&with_two, place.path()),
+        [
+            "acme.network 1.10.0 has two contents: collections/acme-network-1.10.0.tar.gz has the \
+          locked digest and is used, collections/acme/network is not"
+        ]
+    );
+    // The artifact alone is looked for when it is verified, vendored or installed.
+    let fetching = RegistrySet::new(vec![open("acme", &at("collections"))]);
+    let name = RegistryName::parse("acme").expect("a name");
+    let (package, version) = (native(COLLECTION), Version::new(1, 10, 0));
+    let wanted = WantedArtifact {
+        package: &package,
+        version: &version,
+        digest: digest(&lock),
+    };
+    fetching.artifacts(&[(&name, wanted)], &mut |_, found| {
+        assert!(matches!(found, Ok(Some(_))), "{found:?}");
+        ControlFlow::Continue(())
+    });
+    assert_eq!(
+        messages(&fetching, place.path()),
         [
             "acme.network 1.10.0 has two contents: collections/acme-network-1.10.0.tar.gz has the \
           locked digest and is used, collections/acme/network is not"

@@ -136,6 +136,33 @@ fn a_broken_file_hides_nothing_else() {
     );
 }
 
+/// Such files are usually there beside the whole model, which is enough.
+#[test]
+fn a_package_that_only_a_file_called_like_a_piece_has_is_said_to_be_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let motor = "Motor/Acme.Motor.NodeSet2.1.0.xml";
+    copy(folder.path(), &[(motor, "Motor-old.xml")]);
+    let name = PackageName::native(MOTOR).expect("a name");
+    let registry = open(folder.path());
+    assert_eq!(versions(&registry, MOTOR), [""; 0]);
+    let sentences = registry.unreadable(&name);
+    let [sentence] = sentences.as_slice() else {
+        panic!("{sentences:?}");
+    };
+    assert!(
+        sentence.contains("Motor-old.xml has the package `http://acme.example/Motor/`, but"),
+        "{sentence}"
+    );
+    // Another name is not in the file.
+    let other = PackageName::native("http://acme.example/Pump/").expect("a name");
+    assert_eq!(registry.unreadable(&other), [""; 0]);
+
+    copy(folder.path(), &[(motor, "Motor.xml")]);
+    let registry = open(folder.path());
+    assert_eq!(versions(&registry, MOTOR), ["1.0@2021-05-01"]);
+    assert_eq!(registry.unreadable(&name), [""; 0]);
+}
+
 #[test]
 fn releases_of_one_ecosystem_can_be_looked_for() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -264,6 +264,10 @@ impl Format for NodeSets {
         is_xml(name) && !is_piece(name)
     }
 
+    fn is_piece_name(&self, name: &str) -> bool {
+        is_xml(name) && is_piece(name)
+    }
+
     fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
         reader::begins_like_node_set(&in_utf8(file.bytes)).then_some(ReleaseExtent::File)
     }
@@ -452,7 +456,8 @@ fn is_xml(name: &str) -> bool {
     name.len() >= 4 && name.to_ascii_lowercase().ends_with(".xml")
 }
 
-/// Whether a file is a piece or a superset of a model that is also there as a whole, with the same version and date:
+/// Whether a file is called like a piece, a superset or an older form of a model, which the same folder usually has as a
+/// whole, with the same version and date:
 /// `Opc.Ua.NodeSet2.Services.xml`, `Opc.Ua.NodeSet2.Part8.xml`, `…_WithNames.xml`, `…-old.xml`.
 fn is_piece(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

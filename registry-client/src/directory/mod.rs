@@ -54,6 +54,8 @@ pub struct DirectoryRegistry {
     all_read: OnceLock<()>,
     /// The releases of other package systems.
     releases: Releases,
+    /// Files that were left out because their names say that they are parts or other forms of a release.
+    pieces: Vec<ReleaseFile>,
 }
 
 /// A package whose manifest was read.
@@ -108,6 +110,7 @@ impl DirectoryRegistry {
             artifacts: Mutex::new(BTreeMap::new()),
             all_read: OnceLock::new(),
             releases: Releases::default(),
+            pieces: Vec::new(),
         };
         if !fs::metadata(folder)
             .map_err(|error| registry.unreachable(folder, error))?
@@ -173,10 +176,13 @@ impl DirectoryRegistry {
                 if reads_class_packages {
                     self.add_archive(&path);
                 }
-            } else if kind.is_file()
-                && let Some(file) = ReleaseFile::recognize(&path, &self.options)
-            {
-                self.add_release(&file);
+            } else if kind.is_file() {
+                if let Some(file) = ReleaseFile::recognize(&path, &self.options) {
+                    self.add_release(&file);
+                } else {
+                    let piece = ReleaseFile::recognize_piece(&path, &self.options);
+                    self.pieces.extend(piece);
+                }
             }
         }
         Ok(folders)
@@ -299,6 +305,14 @@ impl DirectoryRegistry {
         let mut unreadable = lock(&self.unreadable);
         let paths = unreadable.entry(name.to_owned()).or_default();
         paths.insert(path.to_owned());
+    }
+
+    /// Replaces a warning about a release that turned out to be used.
+    fn replace_warning(&self, (before, after): &(Diagnostic, Diagnostic)) {
+        let mut findings = lock(&self.findings);
+        if let Some(finding) = findings.iter_mut().find(|finding| *finding == before) {
+            *finding = after.clone();
+        }
     }
 
     /// No records, if there are only releases of a package that cannot be read: other registries must not serve its
@@ -575,11 +589,8 @@ impl Registry for DirectoryRegistry {
         let Some(locked) = self.releases.locked(package, version, digests) else {
             return Ok(None);
         };
-        if let Some((before, after)) = locked.warnings {
-            let mut findings = lock(&self.findings);
-            if let Some(finding) = findings.iter_mut().find(|finding| **finding == before) {
-                *finding = after;
-            }
+        if let Some(warnings) = locked.warnings {
+            self.replace_warning(&warnings);
         }
         Ok(Some(locked.record))
     }
@@ -627,11 +638,31 @@ impl Registry for DirectoryRegistry {
             )
         };
         let ambiguous = self.releases.ambiguous_releases(package);
-        paths.map(sentence).chain(ambiguous).collect()
+        let has_package = |piece: &&ReleaseFile| {
+            let mut names = piece.written_names(&self.options).into_iter();
+            names.any(|name| name == package.as_str())
+        };
+        let is_known = self.names().any(|name| name == package);
+        let pieces = self.pieces.iter().filter(|_| !is_known);
+        let left_out = pieces.filter(has_package).map(|piece| {
+            let place = shown(piece.path());
+            format!(
+                "{place} has the package `{package}`, but files of such a name are left out, because they are parts or other \
+                 forms of a release; rename it if it is the release"
+            )
+        });
+        paths
+            .map(sentence)
+            .chain(ambiguous)
+            .chain(left_out)
+            .collect()
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         if let Some((path, extent)) = self.releases.path_of(digest) {
+            if let Some(warnings) = self.releases.warnings_about(digest) {
+                self.replace_warning(&warnings);
+            }
             return self.release_artifact(path, extent, digest).map(Some);
         }
         let find = || lock(&self.artifacts).get(digest).cloned();

@@ -91,6 +91,18 @@ impl ReleaseFile {
         })
     }
 
+    /// Recognizes a file by its name that is left out, because it is a part or another form of a release; `None` for
+    /// others.
+    pub(super) fn recognize_piece(path: &Path, options: &ReadOptions) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let format = formats(options).find(|format| format.is_piece_name(name))?;
+        Some(Self {
+            path: path.to_owned(),
+            format,
+            extent: ReleaseExtent::File,
+        })
+    }
+
     /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -258,14 +270,33 @@ impl Releases {
                 warnings: None,
             });
         }
+        let (used, warnings) = self.locked_content(is_locked)?;
+        Some(LockedRelease {
+            record: used.record.clone(),
+            warnings: Some(warnings),
+        })
+    }
+
+    /// If the artifact with a digest is one of several contents of a release: the warning that the release is not used,
+    /// and the one that replaces it.
+    pub(super) fn warnings_about(
+        &self,
+        digest: &ArtifactDigest,
+    ) -> Option<(Diagnostic, Diagnostic)> {
+        let is_meant = |one: &&FoundRelease| one.record.digest.as_ref() == Some(digest);
+        self.locked_content(is_meant).map(|(_, warnings)| warnings)
+    }
+
+    /// The content that is locked, among those of releases with several contents, and the two warnings about it.
+    fn locked_content(
+        &self,
+        is_locked: impl Fn(&&FoundRelease) -> bool,
+    ) -> Option<(&FoundRelease, (Diagnostic, Diagnostic))> {
         self.ambiguous.iter().find_map(|ambiguous| {
-            let used = ambiguous.contents.iter().find(is_locked)?;
+            let used = ambiguous.contents.iter().find(&is_locked)?;
             let mut others = ambiguous.contents.iter();
             let other = others.find(|other| other.record.digest != used.record.digest)?;
-            Some(LockedRelease {
-                record: used.record.clone(),
-                warnings: Some((ambiguous.warning.clone(), locked_content(used, other))),
-            })
+            Some((used, (ambiguous.warning.clone(), is_used(used, other))))
         })
     }
 
@@ -356,7 +387,7 @@ fn two_contents(first: &FoundRelease, second: &FoundRelease) -> Diagnostic {
 }
 
 /// The warning about a release with two contents of which one is locked.
-fn locked_content(used: &FoundRelease, other: &FoundRelease) -> Diagnostic {
+fn is_used(used: &FoundRelease, other: &FoundRelease) -> Diagnostic {
     let FoundRelease { record, .. } = used;
     let (name, version) = (&record.name, &record.version);
     let (used, other) = (used.place(), other.place());

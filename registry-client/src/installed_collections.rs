@@ -12,7 +12,7 @@ use pkgres_formats::ansible::{
     installed_version, is_collection_name, source_text,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Version};
+use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Release, Version};
 
 use crate::folder_tree::FolderTree;
 use crate::registry::Artifact;
@@ -263,11 +263,10 @@ impl Installation {
 /// digests.
 pub fn collection_files(
     artifact: &Artifact,
-    name: &PackageName,
-    version: &Version,
+    release: &Release,
     options: &ReadOptions,
 ) -> Result<CollectionFiles, Vec<Diagnostic>> {
-    let shown = format!("{name} {version}");
+    let shown = release.to_string();
     let files = match artifact {
         Artifact::File(bytes) => CollectionFiles::of_artifact(&shown, bytes, options)?,
         Artifact::Tree(folder) => {
@@ -291,7 +290,7 @@ pub fn collection_files(
             return Err(vec![Diagnostic::error(Code::PackageShape, message)]);
         }
     };
-    if files.name != *name || files.version != *version {
+    if files.name != release.name || files.version != release.version {
         let message = format!(
             "the artifact of {shown} is that of {} {}",
             files.name, files.version

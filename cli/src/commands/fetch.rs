@@ -122,7 +122,7 @@ fn fetch_project(
 ) -> Result<Exit> {
     let (project, lock) = locked_project(args, manifest, context, output)?;
     let counted_only = WithoutDigest::Counted;
-    let on_artifact = |_: &_, _: &_, received: ReceivedArtifact| check(&received);
+    let on_artifact = |_: &_, received: ReceivedArtifact| check(&received);
     let fetched = fetch_locked(&project, &lock, counted_only, context, output, on_artifact)?;
     if task == Task::Fetch {
         read_index(&project, &lock, context, output)?;

@@ -9,12 +9,12 @@ use pkgres_formats::ansible::CollectionFiles;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Lockfile, PackageName, Release, ReleaseSource, Requirement, Version};
 use pkgres_registry_client::{
-    Artifact, Installation, InstalledState, PreparedCollection, ReceivedArtifact, collection_files,
+    Installation, InstalledState, PreparedCollection, ReceivedArtifact, collection_files,
 };
 use serde_json::json;
 
 use super::fetch;
-use super::locked_artifacts::{WithoutDigest, fetch_locked, locked_project};
+use super::locked_artifacts::{WithoutDigest, fetch_and_read, locked_project};
 use crate::args::{InstallArgs, LockedArgs, VerifyArgs};
 use crate::commands::members::Projects;
 use crate::context::Context;
@@ -100,11 +100,9 @@ fn prepare<'projects>(
     let mut findings = Vec::new();
     for (project, lock) in projects {
         let servers = servers(project, context)?;
-        let prepare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let release = Release::new(name.clone(), version.clone());
-            let files = read_files(&received.artifact, name, version, context)?;
-            let source = lock.packages.get(&release);
-            findings.extend(unlocked_requirements(&files, &release, lock));
+        let prepare = |release: &Release, _: ReceivedArtifact, files: CollectionFiles| {
+            let source = lock.packages.get(release);
+            findings.extend(unlocked_requirements(&files, release, lock));
             let server = source.and_then(|locked| match &locked.source {
                 ReleaseSource::Registry(registry) => servers.get(registry.as_str()).cloned(),
                 _ => None,
@@ -118,11 +116,19 @@ fn prepare<'projects>(
                 server,
                 project,
             };
-            prepared.insert(release, prepared_release);
+            prepared.insert(release.clone(), prepared_release);
             Ok(())
         };
         let all = WithoutDigest::Rejected;
-        fetch_locked(project, lock, all, context, output, prepare)?;
+        fetch_and_read(
+            project,
+            lock,
+            all,
+            context,
+            output,
+            collection_files,
+            prepare,
+        )?;
     }
     output.findings(&findings);
     require_one_version(&prepared)?;
@@ -266,14 +272,13 @@ fn verify_installed(
     for manifest in manifests(locked, context)? {
         let (project, lock) = locked_project(locked, &manifest, context, output)?;
         require_collections(&project, "verify --installed")?;
-        let compare = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let files = read_files(&received.artifact, name, version, context)?;
+        let compare = |release: &Release, _: ReceivedArtifact, files: CollectionFiles| {
             let state = installation.state(&files, &context.read_options)?;
-            found.insert(Release::new(name.clone(), version.clone()), state);
+            found.insert(release.clone(), state);
             Ok(())
         };
-        let counted_only = WithoutDigest::Counted;
-        let fetched = fetch_locked(&project, &lock, counted_only, context, output, compare)?;
+        let (without, read) = (WithoutDigest::Counted, collection_files);
+        let fetched = fetch_and_read(&project, &lock, without, context, output, read, compare)?;
         without_digest.extend(fetched.without_digest);
     }
     for release in &without_digest {
@@ -392,20 +397,6 @@ pub(super) fn servers(project: &Project, context: &Context) -> Result<BTreeMap<S
         Some((location.name.to_string(), address.to_string()))
     });
     Ok(servers.collect())
-}
-
-/// The files of an artifact, once all of its digests were compared.
-fn read_files(
-    artifact: &Artifact,
-    name: &PackageName,
-    version: &Version,
-    context: &Context,
-) -> Result<pkgres_formats::ansible::CollectionFiles> {
-    let files = collection_files(artifact, name, version, &context.read_options);
-    files.map_err(|errors| Failure {
-        exit: Exit::Integrity,
-        ..Failure::from(errors)
-    })
 }
 
 fn shown_version(version: Option<&Version>) -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{
-    IndexRecord, Lockfile, PackageName, RegistryName, Release, ReleaseSource, Version,
+    IndexRecord, Lockfile, PackageName, ReadOptions, RegistryName, Release, ReleaseSource, Version,
 };
 use pkgres_registry_client::{
     Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, built_in_core_library,
@@ -171,14 +171,44 @@ impl<'lock> LockedArtifacts<'lock> {
     }
 }
 
-/// Fetches the artifact of every release of a lockfile that has a digest.
+/// Fetches the artifact of every release of a lockfile that has a digest, and checks that it is of that release.
 pub(super) fn fetch_locked(
     project: &Project,
     lock: &Lockfile,
     undigested_releases: WithoutDigest,
     context: &Context,
     output: &mut Output,
-    mut on_artifact: impl FnMut(&PackageName, &Version, ReceivedArtifact) -> Result<()> + Send,
+    mut on_artifact: impl FnMut(&Release, ReceivedArtifact) -> Result<()> + Send,
+) -> Result<Fetched> {
+    let check = |artifact: &Artifact, release: &Release, options: &ReadOptions| {
+        check_artifact_release(artifact, release, project.format, options)
+    };
+    let on_artifact = |release: &Release, received, ()| on_artifact(release, received);
+    let undigested = undigested_releases;
+    fetch_and_read(
+        project,
+        lock,
+        undigested,
+        context,
+        output,
+        check,
+        on_artifact,
+    )
+}
+
+/// What was read of an artifact, or what is wrong with it.
+type ReadContent<Content> = std::result::Result<Content, Vec<Diagnostic>>;
+
+/// Fetches the artifact of every release of a lockfile that has a digest, and reads it. `read` must fail for an artifact
+/// of another release.
+pub(super) fn fetch_and_read<Content>(
+    project: &Project,
+    lock: &Lockfile,
+    undigested_releases: WithoutDigest,
+    context: &Context,
+    output: &mut Output,
+    read: impl Fn(&Artifact, &Release, &ReadOptions) -> ReadContent<Content> + Sync,
+    mut on_artifact: impl FnMut(&Release, ReceivedArtifact, Content) -> Result<()> + Send,
 ) -> Result<Fetched> {
     let configured = project.registries(context)?;
     let registries = project.open_registries(context)?;
@@ -192,9 +222,10 @@ pub(super) fn fetch_locked(
     if undigested_releases == WithoutDigest::Rejected {
         require_artifacts(lock)?;
     }
+    let options = (context.read_options).of_ecosystem(project.format.ecosystem().id());
     let release = |at: usize| {
         let (_, artifact) = &wanted[at];
-        format!("{} {}", artifact.package, artifact.version)
+        Release::new(artifact.package.clone(), artifact.version.clone())
     };
     let mut problems = Problems::default();
     let progress = output.progress(
@@ -204,11 +235,12 @@ pub(super) fn fetch_locked(
     registries.artifacts(&wanted, &mut |at, found| {
         match found {
             Ok(Some(received)) => {
-                let (_, artifact) = &wanted[at];
-                let checked = check_release(&received.artifact, artifact, project, context);
-                let handled = checked.and_then(|()| {
-                    on_artifact(artifact.package, artifact.version, received)
-                        .map_err(|failure| failure.about(&release(at)))
+                let release = release(at);
+                let found = read(&received.artifact, &release, &options);
+                let found = found.map_err(|findings| unread_artifact(findings, context));
+                let handled = found.and_then(|content| {
+                    on_artifact(&release, received, content)
+                        .map_err(|failure| failure.about(&release.to_string()))
                 });
                 if let Err(failure) = handled {
                     problems.failed(at, failure);
@@ -224,7 +256,7 @@ pub(super) fn fetch_locked(
                 if failure.findings.iter().any(is_offline) {
                     problems.offline.insert(at);
                 } else {
-                    problems.failed(at, failure.about(&release(at)));
+                    problems.failed(at, failure.about(&release(at).to_string()));
                 }
             }
         }
@@ -244,6 +276,7 @@ pub(super) fn fetch_locked(
         names.map(|name| name.and_then(title)).collect()
     };
     let is_override = |at: usize| wanted[at].0.as_str().starts_with(OVERRIDE_PREFIX);
+    let release = |at: usize| release(at).to_string();
     problems.check(&release, &is_override, listing_registries, context)?;
     Ok(Fetched {
         packages: lock.packages.len() - hosted,
@@ -251,33 +284,21 @@ pub(super) fn fetch_locked(
     })
 }
 
-/// Fails if an artifact with a locked digest is that of another release.
-fn check_release(
-    artifact: &Artifact,
-    wanted: &WantedArtifact<'_>,
-    project: &Project,
-    context: &Context,
-) -> Result<()> {
-    let release = Release::new(wanted.package.clone(), wanted.version.clone());
-    let options = context
-        .read_options
-        .of_ecosystem(project.format.ecosystem().id());
-    let checked = check_artifact_release(artifact, &release, project.format, &options);
-    checked.map_err(|mut findings| {
-        if let [finding] = findings.as_mut_slice()
-            && finding.code == Code::Digest
-        {
-            let check = context.invocation.command("lock --check");
-            let hint = format!(
-                "somebody changed the digest in the lockfile, or the registry: `{check}` compares them"
-            );
-            finding.hints.push(hint);
-        }
-        Failure {
-            findings,
-            exit: Exit::Integrity,
-        }
-    })
+/// The failure for an artifact that has the locked digest and cannot be read, such as one of another release.
+fn unread_artifact(mut findings: Vec<Diagnostic>, context: &Context) -> Failure {
+    if let [finding] = findings.as_mut_slice()
+        && finding.code == Code::Digest
+    {
+        let check = context.invocation.command("lock --check");
+        let hint = format!(
+            "somebody changed the digest in the lockfile, or the registry: `{check}` compares them"
+        );
+        finding.hints.push(hint);
+    }
+    Failure {
+        findings,
+        exit: Exit::Integrity,
+    }
 }
 
 /// Fails if a registry has a digest of a release that is locked without one: nothing would be verified. Without a

@@ -9,8 +9,7 @@ use pkgres_files::{
 use pkgres_formats::{Format, FormatFile};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ArtifactDigest, CLASS_PACKAGES, IndexRecord, Lockfile, PackageName, ReadOptions, Release,
-    Version,
+    ArtifactDigest, CLASS_PACKAGES, IndexRecord, Lockfile, ReadOptions, Release,
 };
 use pkgres_registry_client::{
     Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE, VendoredArchives,
@@ -111,8 +110,8 @@ impl Vendored<'_> {
         output: &mut Output,
     ) -> Result<()> {
         let names = artifact_names(lock, project.format);
-        let write = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let file = &names[&Release::new(name.clone(), version.clone())];
+        let write = |release: &Release, received: ReceivedArtifact| {
+            let file = &names[release];
             self.write(file, &received.artifact, project, names.values(), context)
         };
         let fetched = fetch_locked(
@@ -137,9 +136,8 @@ impl Vendored<'_> {
         output: &mut Output,
     ) -> Result<()> {
         let mut artifacts = LoadedFiles::new();
-        let hold = |name: &PackageName, version: &Version, received: ReceivedArtifact| {
-            let release = Release::new(name.clone(), version.clone());
-            artifacts.insert(release, received.artifact);
+        let hold = |release: &Release, received: ReceivedArtifact| {
+            artifacts.insert(release.clone(), received.artifact);
             Ok(())
         };
         let fetched = fetch_locked(
@@ -424,7 +422,7 @@ fn write_artifact(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pkgres_manifest::{LockedPackage, ReleaseSource};
+    use pkgres_manifest::{LockedPackage, PackageName, ReleaseSource, Version};
 
     #[test]
     fn a_file_comes_before_what_requires_one_of_its_models() {

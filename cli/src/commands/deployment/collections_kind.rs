@@ -82,7 +82,8 @@ impl CollectionSource {
                 return Err(invalid(message));
             }
         };
-        collection_files(&received.artifact, name, version, &self.options).map_err(|errors| {
+        let release = Release::new(name.clone(), version.clone());
+        collection_files(&received.artifact, &release, &self.options).map_err(|errors| {
             let first = errors.into_iter().next();
             invalid(first.map_or_else(String::new, |error| error.message))
         })

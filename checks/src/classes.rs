@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ClassUsage, Contract, ContractCheck, Exclusions, Limits, MapKey,
-    ObjectId, ObjectModel, Package, PackageName, PackagePath, Property, PropertyHolder, Rule,
-    ValueProblem, class_cycles, did_you_mean, most_similar,
+    ClassDefinition, ClassName, ClassUsage, Contract, ContractCheck, Exclusions, Limits, ObjectId,
+    ObjectModel, Package, PackageName, PackagePath, Property, PropertyHolder, Rule, ValueProblem,
+    class_cycles, did_you_mean, most_similar,
 };
 
 use crate::suggestions::{Effort, Suggestions};
@@ -80,11 +80,25 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
         findings.push(finding);
     }
     check_own_uses(class, findings);
+    let mut check_contracts = |name: &str, contract: &Located<Contract>| {
+        check_contract(name, contract, findings);
+        written_contracts::check(name, contract, findings);
+    };
+    for property in &class.properties {
+        check_contracts(&property.name.value, &property.contract);
+    }
+    let arguments = class.methods.iter().flat_map(|method| &method.arguments);
+    for argument in arguments {
+        check_contracts(&argument.name.value, &argument.contract);
+    }
     for property in &class.properties {
         check_property_usage(property, findings);
-        check_contract(property, findings);
-        written_contracts::check(property, findings);
         check_default(property, findings);
+    }
+    for creation in class.creations.iter().filter(|it| it.is_unquoted) {
+        let class = &creation.class;
+        let finding = written_contracts::unquoted_class(Code::ClassFile, class.value.as_str());
+        findings.push(finding.at(class.location.clone()));
     }
 }
 
@@ -244,7 +258,7 @@ fn check_default(property: &Property, findings: &mut Vec<Diagnostic>) {
     let problem = found.violations.into_iter().find(|violation| {
         !matches!(
             violation.problem,
-            ValueProblem::NotObject(_) | ValueProblem::NotTemplate(_) | ValueProblem::NoType
+            ValueProblem::NotObject(_) | ValueProblem::NotTemplate(_)
         )
     });
     if let Some(violation) = problem {
@@ -256,46 +270,27 @@ fn check_default(property: &Property, findings: &mut Vec<Diagnostic>) {
 }
 
 /// Reports calls of unknown functions in contracts, which are probably misspelt.
-fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
-    let mut rest = vec![&property.contract.value];
-    let mut check_rules = |rules: &[Rule]| {
-        for rule in rules {
-            let Rule::Unchecked(written) = rule else {
-                continue;
-            };
-            let Some(function) = written
-                .strip_prefix('.')
-                .and_then(|call| call.split_once('('))
-                .map(|(function, _)| function.trim())
-                .filter(|function| !CONTRACT_FUNCTIONS.contains(function))
-            else {
-                continue;
-            };
-            let message = format!(
-                "the contract of `{}` calls `{}`, which is not a contract function",
-                Escaped::shortened(&property.name.value),
-                Escaped::shortened(function)
-            );
-            let mut finding =
-                Diagnostic::warning(Code::Contract, message).at(property.contract.location.clone());
-            finding =
-                finding.maybe_hint(most_similar(function, CONTRACT_FUNCTIONS).map(did_you_mean));
-            findings.push(finding);
-        }
-    };
-    while let Some(contract) = rest.pop() {
-        match contract {
-            Contract::Rules(rules) => check_rules(rules),
-            Contract::List { items, .. } => rest.extend(items),
-            Contract::Map(entries) => {
-                for (key, value) in entries {
-                    if let MapKey::Matching(rules) = key {
-                        check_rules(rules);
-                    }
-                    rest.push(value);
-                }
-            }
-        }
+fn check_contract(name: &str, contract: &Located<Contract>, findings: &mut Vec<Diagnostic>) {
+    for rule in contract.value.rules().into_iter().flatten() {
+        let Rule::Unchecked(written) = rule else {
+            continue;
+        };
+        let Some(function) = written
+            .strip_prefix('.')
+            .and_then(|call| call.split_once('('))
+            .map(|(function, _)| function.trim())
+            .filter(|function| !CONTRACT_FUNCTIONS.contains(function))
+        else {
+            continue;
+        };
+        let message = format!(
+            "the contract of `{}` calls `{}`, which is not a contract function",
+            Escaped::shortened(name),
+            Escaped::shortened(function)
+        );
+        let finding = Diagnostic::warning(Code::Contract, message).at(contract.location.clone());
+        let similar = most_similar(function, CONTRACT_FUNCTIONS).map(did_you_mean);
+        findings.push(finding.maybe_hint(similar));
     }
 }
 

@@ -1,21 +1,22 @@
 //! Checks contracts as they are written: parts that the deployment engine reads otherwise than they look.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
-use pkgres_manifest::{Contract, Literal, MapKey, Property, Rule};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location, Span};
+use pkgres_manifest::{Contract, Literal, MapKey, Rule};
 
 /// The functions whose arguments are names of classes.
 const NAMING: [&str; 2] = ["class(", "template("];
 
-/// Reports what is probably not meant in the contract of a property.
-pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
-    let location = &property.contract.location;
+/// Reports what is probably not meant in the contract of a property or an argument.
+pub(crate) fn check(name: &str, contract: &Located<Contract>, findings: &mut Vec<Diagnostic>) {
+    let name = Escaped::shortened(name);
+    let location = &contract.location;
+    let contract = &contract.value;
     let span = location.span();
     let text = location.source().text();
     let written = &text[span.start..span.end];
-    if has_text_of_expression(&property.contract.value)
+    if has_text_of_expression(contract)
         && let Some(at) = quoted_expression(text, span)
     {
-        let name = Escaped::shortened(&property.name.value);
         let message = format!(
             "the contract of `{name}` is quoted, so the engine accepts only its text as a value"
         );
@@ -24,31 +25,33 @@ pub(crate) fn check(property: &Property, findings: &mut Vec<Diagnostic>) {
         findings
             .push(finding.hint("write the expression as plain text, without quotes, `|` and `>`"));
     }
-    for (at, name) in dotted_names(written) {
+    for (at, class) in dotted_names(written) {
         let start = span.start + at;
-        let message = format!(
-            "the engine does not read `{name}` as the name of a class: it is not in quotes"
-        );
-        let finding = Diagnostic::warning(Code::Contract, message);
-        let finding = finding.at(place(location, start, start + name.len()));
-        findings.push(finding.hint(format!("write `'{name}'`, or a prefix of `Namespaces`")));
+        let place = place(location, start, start + class.len());
+        findings.push(unquoted_class(Code::Contract, class).at(place));
     }
-    if has_length_without_items(&property.contract.value) {
-        let name = Escaped::shortened(&property.name.value);
+    if has_length_without_items(contract) {
         let message = format!(
             "the contract of `{name}` has a length for a list but no contract for its items, so the engine loads no item"
         );
         let finding = Diagnostic::warning(Code::Contract, message).at(location.clone());
         findings.push(finding.hint("`$` accepts every item: `[$, 1]`"));
     }
-    if refuses_objects(&property.contract.value) {
-        let name = Escaped::shortened(&property.name.value);
+    if refuses_objects(contract) {
         let message = format!(
             "the contract of `{name}` accepts only null: `template` makes a description, which is \
              no object that could be owned"
         );
         findings.push(Diagnostic::warning(Code::Contract, message).at(location.clone()));
     }
+}
+
+/// The warning about the name of a class with dots and without quotes.
+pub(crate) fn unquoted_class(code: Code, class: &str) -> Diagnostic {
+    let message =
+        format!("the engine does not read `{class}` as the name of a class: it is not in quotes");
+    let hint = format!("write `'{class}'`, or a prefix of `Namespaces`");
+    Diagnostic::warning(code, message).hint(hint)
 }
 
 /// Whether a contract has a length for a list and none for its items: the engine cannot load any item.
@@ -101,27 +104,6 @@ fn has_text_of_expression(contract: &Contract) -> bool {
         }
     }
     false
-}
-
-/// The rules of all values and keys.
-fn rules_of(contract: &Contract) -> Vec<&[Rule]> {
-    let mut found = Vec::new();
-    let mut rest = vec![contract];
-    while let Some(contract) = rest.pop() {
-        match contract {
-            Contract::Rules(rules) => found.push(rules.as_slice()),
-            Contract::List { items, .. } => rest.extend(items),
-            Contract::Map(entries) => {
-                for (key, value) in entries {
-                    if let MapKey::Matching(rules) = key {
-                        found.push(rules);
-                    }
-                    rest.push(value);
-                }
-            }
-        }
-    }
-    found
 }
 
 /// Where an expression is quoted; the engine reads only plain scalars, and those with a tag, as expressions.
@@ -183,7 +165,7 @@ fn dotted_names(written: &str) -> Vec<(usize, &str)> {
 
 /// Whether no object meets a contract: `template` makes a description, and `owned` and `notOwned` accept only objects.
 fn refuses_objects(contract: &Contract) -> bool {
-    rules_of(contract).into_iter().any(|rules| {
+    contract.rules().into_iter().any(|rules| {
         let after = rules
             .iter()
             .skip_while(|rule| !matches!(rule, Rule::Template(_)));

@@ -1,8 +1,11 @@
 //! Each lint on packages: a case in which it speaks, and one in which it has no reason to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use pkgres_checks::{Defines, RequiredPackages, check_package};
+use pkgres_checks::{
+    BoundPackage, BoundPackages, Defines, RequiredPackages, check_member_uses, check_package,
+};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
 use pkgres_manifest::{
     ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec, Version,
@@ -298,8 +301,15 @@ fn a_contract_that_the_engine_reads_otherwise() {
         "[1]",
         "[0, 2]",
         "{k: [1]}",
+        "$.strng()",
     ] {
         assert_eq!(with(contract), [(Code::Contract, WARNING, 8)], "{contract}");
+        let argument = format!(
+            "Methods:\n  run:\n    Arguments:\n      - size:\n          Contract: {}\n",
+            contract.replace("\n ", "\n       ")
+        );
+        let found = in_class(&argument);
+        assert_eq!(found, [(Code::Contract, WARNING, 10)], "{argument}");
     }
     for contract in [
         "$.class('acme.db.Table')",
@@ -314,6 +324,57 @@ fn a_contract_that_the_engine_reads_otherwise() {
     ] {
         assert_eq!(with(contract), [], "{contract}");
     }
+}
+
+#[test]
+fn an_object_of_a_class_whose_name_is_not_in_quotes() {
+    let with = |class: &str| {
+        in_class(&format!(
+            "Methods:\n  run:\n    Body:\n      - $x: new({class}, a => 1)\n"
+        ))
+    };
+    assert_eq!(with("acme.db.Table"), [(Code::ClassFile, WARNING, 9)]);
+    for class in ["'acme.db.Table'", "db:Table", "Table", "$class"] {
+        let found = with(class);
+        let is_unquoted = |(code, ..): &(Code, Severity, usize)| *code == Code::ClassFile;
+        assert!(!found.iter().any(is_unquoted), "{class}: {found:?}");
+    }
+}
+
+/// The findings about the members that a class of a package without requirements uses.
+fn members_in_class(body: &str) -> Vec<(Code, Severity, String)> {
+    let manifest = format!("{HEAD}Classes:\n  acme.App: App.yaml\n");
+    let class_file = format!("{NAMESPACES}Name: App\n{body}");
+    let package = read(&manifest, &class_file);
+    let release = package.release();
+    let bound = BoundPackage {
+        package: Some(Arc::new(package)),
+        requires: Vec::new(),
+    };
+    let packages = BoundPackages {
+        root_class: Some(PackageName::default_core_library().root_class()),
+        releases: BTreeMap::from([(release.clone(), bound)]),
+    };
+    check_member_uses(&packages, &release)
+        .into_iter()
+        .map(|finding| (finding.code, finding.severity, finding.message))
+        .collect()
+}
+
+#[test]
+fn a_template_that_excludes_a_property_that_there_is_not() {
+    let with = |excluded: &str| {
+        members_in_class(&format!(
+            "Properties:\n  host:\n    Contract: $.template(App, excludeProperties => [{excluded}])\n"
+        ))
+    };
+    assert_eq!(with("host"), []);
+    assert_eq!(with("'host.name'"), []);
+    let message = "the template excludes `hots`, but `acme.App` has no property of this name";
+    assert_eq!(
+        with("hots"),
+        [(Code::MemberUnavailable, WARNING, message.to_owned())]
+    );
 }
 
 #[test]

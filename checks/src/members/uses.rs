@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
 use pkgres_manifest::{
-    CallArguments, ClassDefinition, ClassUsage, MemberUse, ObjectCreation, Release, did_you_mean,
-    most_similar,
+    CallArguments, ClassDefinition, ClassUsage, Contract, MemberUse, ObjectCreation, Release, Rule,
+    did_you_mean, most_similar,
 };
 
 use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
@@ -23,7 +23,8 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 }
 
 /// Returns an error for each use of a member that no class has, and for each call and each creation of an object
-/// with wrong arguments, in the classes of a release.
+/// with wrong arguments, in the classes of a release. A
+/// contract of templates that excludes a property that there is not is a warning.
 ///
 /// Members are looked up in the class, in its ancestors and in the classes of the packages that the release is bound
 /// to. Nothing is reported that depends on a class which is not among `packages`.
@@ -145,6 +146,45 @@ impl<'packages> UseCheck<'packages> {
             };
             let found = wrong_creation(self.members(&at), creation);
             self.findings.extend(found);
+        }
+        let properties = class.properties.iter().map(|it| &it.contract);
+        let arguments = class.methods.iter().flat_map(|it| &it.arguments);
+        for contract in properties.chain(arguments.map(|it| &it.contract)) {
+            self.exclusions(contract);
+        }
+    }
+
+    /// Reports properties that a template excludes although its class has none of the name: the engine accepts no
+    /// description of that class.
+    fn exclusions(&mut self, contract: &Located<Contract>) {
+        for rule in contract.value.rules().into_iter().flatten() {
+            let Rule::Template(constraint) = rule else {
+                continue;
+            };
+            let Some(at) = self.packages.lookup(self.release, constraint.described()) else {
+                continue;
+            };
+            let members = self.members(&at);
+            if !members.unknown.is_empty() {
+                continue;
+            }
+            let names = constraint.excluded.iter();
+            let names = names.map(|path| path.split('.').next().unwrap_or(path));
+            let unknown: Vec<Diagnostic> = names
+                .filter(|name| !members.properties.contains_key(name))
+                .map(|name| {
+                    let known = members.properties.keys().copied();
+                    let shown = Escaped::shortened(name);
+                    let message = format!(
+                        "the template excludes `{shown}`, but `{}` has no property of this name",
+                        constraint.described()
+                    );
+                    Diagnostic::warning(Code::MemberUnavailable, message)
+                        .at(contract.location.clone())
+                        .maybe_hint(most_similar(name, known).map(did_you_mean))
+                })
+                .collect();
+            self.findings.extend(unknown);
         }
     }
 }

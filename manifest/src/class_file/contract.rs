@@ -116,6 +116,26 @@ impl ClassConstraint {
 }
 
 impl Contract {
+    /// The rules of all values and keys, in order.
+    pub fn rules(&self) -> Vec<&[Rule]> {
+        let mut found = Vec::new();
+        let mut rest = vec![(None, self)];
+        while let Some((key, contract)) = rest.pop() {
+            found.extend(key);
+            match contract {
+                Self::Rules(rules) => found.push(rules.as_slice()),
+                Self::List { items, .. } => rest.extend(items.iter().rev().map(|it| (None, it))),
+                Self::Map(entries) => {
+                    rest.extend(entries.iter().rev().map(|(key, value)| match key {
+                        MapKey::Matching(rules) => (Some(rules.as_slice()), value),
+                        MapKey::Named(_) => (None, value),
+                    }));
+                }
+            }
+        }
+        found
+    }
+
     /// Every class that the contract names, in order.
     pub fn classes(&self) -> Vec<&ClassName> {
         let mut found = Vec::new();

@@ -32,6 +32,8 @@ pub struct MemberUse {
 pub struct ObjectCreation {
     /// The class of the object.
     pub class: Located<ClassName>,
+    /// Whether the name has dots and no quotes: the engine does not read it as the name of a class.
+    pub is_unquoted: bool,
     /// The arguments after the class. Those by name are values of properties, or arguments of the initializer.
     pub arguments: CallArguments,
 }
@@ -45,6 +47,7 @@ pub(super) enum WrittenUse<'text> {
     },
     Creation {
         class: &'text str,
+        is_quoted: bool,
         arguments: CallArguments,
     },
 }
@@ -69,12 +72,13 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
                     ..
                 },
                 Token {
-                    kind: TokenKind::Word(class) | TokenKind::Text(class),
+                    kind: kind @ (TokenKind::Word(class) | TokenKind::Text(class)),
                     ..
                 },
                 rest @ ..,
             ] => uses.push(WrittenUse::Creation {
                 class,
+                is_quoted: matches!(kind, TokenKind::Text(_)),
                 arguments: call_arguments(rest).unwrap_or_default(),
             }),
             [
@@ -182,7 +186,11 @@ mod tests {
 
     #[test]
     fn creations_are_found() {
-        let creation = |class, arguments| WrittenUse::Creation { class, arguments };
+        let creation = |class, arguments| WrittenUse::Creation {
+            class,
+            is_quoted: class == ":B",
+            arguments,
+        };
         assert_eq!(
             written_uses("new(sys:Resources, $this.owner, x => new(':B'))"),
             [

@@ -362,12 +362,21 @@ impl ClassFileReader<'_> {
                     let member = self.nodes.located(name.to_owned(), span);
                     self.member_uses.push(MemberUse { member, call });
                 }
-                WrittenUse::Creation { class, arguments } => {
+                WrittenUse::Creation {
+                    class,
+                    is_quoted,
+                    arguments,
+                } => {
                     // The argument of `new` can be any text: one that does not resolve is not a class name.
                     if let Ok(name) = self.namespaces.resolve(class) {
+                        let is_unquoted = !is_quoted && class.contains('.');
                         let class = self.nodes.located(name, span);
                         self.uses.push(class.clone());
-                        self.creations.push(ObjectCreation { class, arguments });
+                        self.creations.push(ObjectCreation {
+                            class,
+                            is_unquoted,
+                            arguments,
+                        });
                     }
                 }
             }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    IndexRecord, Limits, Lockfile, Package, PackageManifest, ReadOptions, read_class_file,
+    IndexRecord, Limits, Lockfile, Package, PackageManifest, ReadOptions, Spec, read_class_file,
 };
 
 /// The findings about each input, as text.
@@ -101,6 +101,26 @@ fn careless_manifests_are_read() {
                 .iter()
                 .all(|it| it.package.as_str() == "io.murano")
         );
+    }
+}
+
+#[test]
+fn a_spec_that_python_takes_for_nothing_is_none() {
+    for spec in ["false", "no", "[]", "{}"] {
+        let text = format!("FullName: a.B\nType: Library\nRequire: {{b.C: {spec}}}\n");
+        let parsed =
+            PackageManifest::read("manifest.yaml", text.as_bytes(), &ReadOptions::default());
+        let (manifest, findings) = parsed.into_result().expect(spec);
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(
+            findings[0].contains("3:16: warning[PK0010]"),
+            "{findings:?}"
+        );
+        let mut requirements = manifest.requirements.iter();
+        let required = requirements.find(|it| it.package.as_str() == "b.C");
+        let required = required.expect("it is required");
+        assert_eq!(required.spec, Spec::unspecified(), "{spec}");
     }
 }
 

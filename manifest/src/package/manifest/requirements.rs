@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::reader::{ManifestReader, similar_name};
-use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Severity, Span};
 use crate::document::{Mapping, Node, Scalar, Style, unquoted_spec};
 use crate::name::PackageName;
 use crate::read_options::Limits;
@@ -108,6 +108,19 @@ impl ManifestReader<'_> {
     }
 
     fn spec(&mut self, node: &Node) -> Option<Spec> {
+        // As in the reference implementation, what Python takes for nothing is no spec.
+        let is_no_text = |scalar: &Scalar| scalar.yaml_1_1_bool().is_some();
+        if node.is_nothing() && node.as_scalar().is_none_or(is_no_text) {
+            let kind = match node.as_scalar() {
+                Some(_) => "true or false",
+                None => node.kind(),
+            };
+            let message = format!("a spec must be text, not {kind}");
+            let finding = self.nodes.error_of(Code::Spec, message, node.span);
+            finding.severity = Severity::Warning;
+            finding.add_hint("write \"0\", as the engine reads this: any version before 1.0.0");
+            return Some(Spec::unspecified());
+        }
         let Some(scalar) = node.as_scalar() else {
             self.nodes
                 .wrong_kind_of(Code::Spec, "a spec", "text", node)

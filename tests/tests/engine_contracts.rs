@@ -146,6 +146,14 @@ fn values_of_one_contract() {
         ("$.template(Y).class(Z)", "{}", false),
         ("$.class(S).class(B)", "{}", true),
         ("$.class(Y).template(Y)", "{}", true),
+        // Where no contract reads an object without `type` as one, it is a mapping whose header is one more key.
+        ("{x: $.int()}", r#"{"?": {"id": "k"}, "x": 1}"#, true),
+        ("{x: $.int()}", r#"{"?": {"id": "k"}, "x": "y"}"#, false),
+        ("{$.string(): $}", r#"{"?": {"id": "k"}, "w": 1}"#, true),
+        ("{$.string(): $.int()}", r#"{"?": {"id": "k"}}"#, false),
+        ("$", r#"{"?": {"id": "k"}}"#, true),
+        ("$.string()", r#"{"?": {"id": "k"}}"#, false),
+        ("$.int()", r#"{"?": {"id": "k"}}"#, false),
     ] {
         let class = with_property(contract, "");
         assert_verdict(&[("X", &class)], &format!(r#""v": {value}"#), expected);

@@ -224,6 +224,12 @@ impl<'a> Visit<'_, 'a> {
             Contract::Map(keys) => {
                 let entries = match value.map(|value| &value.kind) {
                     Some(ValueKind::Map(entries)) => entries.as_slice(),
+                    // An object without `type` is a mapping with one more key.
+                    Some(ValueKind::Untyped(properties))
+                        if keys.iter().all(|(key, value)| takes_header(key, value)) =>
+                    {
+                        properties.as_slice()
+                    }
                     None | Some(ValueKind::Null) => &[],
                     Some(_) => {
                         self.violated(ValueProblem::NotMapping, location, path);
@@ -380,15 +386,6 @@ impl<'a> Visit<'_, 'a> {
         static NULL: ValueKind = ValueKind::Null;
         let kind = value.map_or(&NULL, |value| &value.kind);
         let location = value.map(|value| &value.location);
-        let names_class = (rules.iter()).any(|rule| {
-            matches!(
-                rule,
-                Rule::Class(_) | Rule::Template(_) | Rule::Unchecked(_)
-            )
-        });
-        if matches!(kind, ValueKind::Untyped(_)) && !names_class {
-            self.violated(ValueProblem::NoType, location, path);
-        }
         // What the rules so far have made of the value.
         let mut became = Became::Nothing;
         let mut is_described = false;
@@ -610,6 +607,19 @@ fn is_inside(inner: &Location, outer: &Location) -> bool {
     Arc::ptr_eq(inner.source(), outer.source())
         && around.start <= inside.start
         && inside.end <= around.end
+}
+
+/// Whether the header of an object meets what a contract says about the values of keys: it is a mapping.
+fn takes_header(key: &MapKey, contract: &Contract) -> bool {
+    let takes_mapping = |rule: &Rule| matches!(rule, Rule::NotNull | Rule::Bool);
+    match key {
+        MapKey::Named(name) => name != "?",
+        MapKey::Matching(keys) => {
+            let is_any =
+                matches!(contract, Contract::Rules(rules) if rules.iter().all(takes_mapping));
+            !keys.contains(&Rule::Int) && is_any
+        }
+    }
 }
 
 /// The keys that a contract names.

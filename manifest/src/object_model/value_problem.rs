@@ -48,8 +48,6 @@ pub enum ValueProblem {
     NotObject(ClassName),
     /// The value does not describe an object; it has to describe one of this class.
     NotTemplate(ClassName),
-    /// The object has a header without `type`, and the contract names no class.
-    NoType,
     /// The object is written elsewhere.
     NotOwned,
     /// The object is written inside the object with the property.
@@ -78,7 +76,6 @@ impl fmt::Display for ValueProblem {
             Self::NotTemplate(class) => {
                 write!(formatter, "must describe an object of class `{class}`")
             }
-            Self::NoType => formatter.write_str("must have a `type` in its `?`"),
             Self::NotOwned => formatter.write_str("must be written inside the object"),
             Self::Owned => formatter.write_str("must belong to another object"),
         }

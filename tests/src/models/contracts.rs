@@ -293,7 +293,7 @@ impl<'a> Check<'a> {
             (Contract::List(item, ..), single) => {
                 Made::List(vec![self.made(declaring, item, single, excluded)])
             }
-            (Contract::Map(inner), Value::Null | Value::Map(false, _)) => {
+            (Contract::Map(inner), Value::Null | Value::Map(..)) => {
                 let entries = match value {
                     Value::Map(_, entries) => entries.as_slice(),
                     _ => &[],
@@ -429,8 +429,7 @@ impl<'a> Check<'a> {
                 (*least..=*most).contains(&1)
                     && self.value(holder, declaring, item, single, excluded)
             }
-            (Contract::Map(_), Value::Map(true, _)) => false,
-            (Contract::Map(inner), Value::Map(false, entries)) => {
+            (Contract::Map(inner), Value::Map(_, entries)) => {
                 let value = entries.iter().find(|(name, _)| name == "k");
                 let value = value.map_or(&Value::Null, |(_, value)| value);
                 self.value(holder, declaring, inner, value, &below(excluded, "k"))

@@ -264,14 +264,13 @@ impl<'all> Contracts<'all, '_> {
         }
     }
 
-    /// States the contract of one of the declarations of a property.
-    fn property(
-        &mut self,
+    /// What the contract of one of the declarations of a property finds, for each declaration that can be the nearest.
+    fn findings(
+        &self,
         subject: &Subject<'all>,
         declaration: Declaration<'all>,
         all: &[Declaration<'all>],
-        rest: &mut Vec<Subject<'all>>,
-    ) {
+    ) -> Vec<Finding<'all>> {
         let property = declaration.property;
         let mut values = subject.properties.iter();
         let value = values.find(|(other, _)| *other == property.name.value);
@@ -311,7 +310,18 @@ impl<'all> Contracts<'all, '_> {
                 possible: possible.collect(),
             }
         });
-        let findings: Vec<Finding<'all>> = findings.collect();
+        findings.collect()
+    }
+
+    /// States the contract of one of the declarations of a property.
+    fn property(
+        &mut self,
+        subject: &Subject<'all>,
+        declaration: Declaration<'all>,
+        all: &[Declaration<'all>],
+        rest: &mut Vec<Subject<'all>>,
+    ) {
+        let findings = self.findings(subject, declaration, all);
         for (at, finding) in findings.iter().enumerate() {
             // What several declarations have in common is stated once.
             let is_new = |has: &dyn Fn(&ContractCheck<'all>) -> bool| {

@@ -23,20 +23,7 @@ mod template;
 
 pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let path = args.folder.join(MANIFEST_FILE);
-    let shown = path.to_string_lossy().into_owned();
-    let shown = Escaped::new(&shown);
-    if let Ok(metadata) = std::fs::symlink_metadata(&path) {
-        let finding = Diagnostic::error(Code::File, format!("{shown} already exists"));
-        if metadata.is_dir() {
-            return Err(finding.hint("it is a folder: move it away first").into());
-        }
-        return Err(finding
-            .hint(format!(
-                "`{} PACKAGE` adds a requirement to it",
-                context.invocation.command("add")
-            ))
-            .into());
-    }
+    require_absent(&path, context)?;
     let name = match &args.name {
         Some(name) => own_name(&package_name(name, Some(CLASS_PACKAGES))?)?,
         None => name_of(&args.folder)?,
@@ -80,20 +67,7 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         }));
         return Ok(Exit::Done);
     }
-    for file in &files {
-        let path = args.folder.join(&file.path);
-        let path = path.to_string_lossy();
-        if args.dry_run {
-            output.data(&format!("# {}\n{}", Escaped::new(&path), file.text));
-        } else if file.path != MANIFEST_FILE {
-            output.note(&format!("Created {}", Escaped::new(&path)));
-        }
-    }
-    for file in &kept {
-        let path = args.folder.join(&file.path);
-        let path = path.to_string_lossy();
-        output.note(&format!("Left as it is: {}", Escaped::new(&path)));
-    }
+    show_files(&files, &kept, args, output);
     if (package.files().iter()).any(|file| is_set_above(file, context)) {
         let file = &context.settings.project.path;
         let provided = args.folder.join(PROVIDED_FILE);
@@ -101,12 +75,52 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         let above = Origin::File(file.clone());
         output.note(&format!("Add to {above}: {}", settings.trim_end()));
     }
+    let shown = path.to_string_lossy();
+    let shown = Escaped::new(&shown);
     output.note(&if args.dry_run {
         format!("Would write {name} to {shown}; nothing was written")
     } else {
         format!("Created {name} in {shown}")
     });
     Ok(Exit::Done)
+}
+
+/// Returns an error if there is a manifest already.
+fn require_absent(path: &Path, context: &Context) -> Result<()> {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    let shown = path.to_string_lossy();
+    let finding = Diagnostic::error(
+        Code::File,
+        format!("{} already exists", Escaped::new(&shown)),
+    );
+    let hint = if metadata.is_dir() {
+        "it is a folder: move it away first".to_owned()
+    } else {
+        let add = context.invocation.command("add");
+        format!("`{add} PACKAGE` adds a requirement to it")
+    };
+    Err(finding.hint(hint).into())
+}
+
+/// Prints which files were created or, in a dry run, what is in them, and which were there already.
+fn show_files(files: &[TemplateFile], kept: &[TemplateFile], args: &InitArgs, output: &mut Output) {
+    let path = |file: &TemplateFile| args.folder.join(&file.path);
+    for file in files {
+        let path = path(file);
+        let path = path.to_string_lossy();
+        if args.dry_run {
+            output.data(&format!("# {}\n{}", Escaped::new(&path), file.text));
+        } else if file.path != MANIFEST_FILE {
+            output.note(&format!("Created {}", Escaped::new(&path)));
+        }
+    }
+    for file in kept {
+        let path = path(file);
+        let path = path.to_string_lossy();
+        output.note(&format!("Left as it is: {}", Escaped::new(&path)));
+    }
 }
 
 /// Whether a file is one with settings, and the folder has settings already: a second file would hide them.

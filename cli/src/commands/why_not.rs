@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
+use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{
     Locked, PackageUpdate, PrereleasePolicy, Resolution, SideBySide, UpdateTarget,
 };
@@ -44,21 +45,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
             ..failure
         });
     }
-    let releases = releases_of(std::slice::from_ref(&name), &registries, context)?;
-    let newest = releases.iter().flatten().find_map(Releases::newest);
-    let version = match (version, newest) {
-        (Some(version), _) => {
-            let records = releases.iter().flatten().flat_map(Releases::records);
-            let mut versions = records.map(|record| &record.version);
-            let known = versions.find(|known| version.names_release(known));
-            known.cloned().unwrap_or(version)
-        }
-        (None, Some(newest)) => newest.version.clone(),
-        (None, None) => {
-            let message = format!("no registry has a package `{name}`");
-            return Err(Diagnostic::error(Code::UnknownPackage, message).into());
-        }
-    };
+    let version = meant_version(&name, version, &registries, context)?;
     if chosen.contains(&version) {
         report(&name, &version, "in_resolution", &[], output);
         answer(&format!("{name} {version} is in the resolution"), output);
@@ -104,6 +91,27 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
         output.prose(&show::proof(&conflict, &locations));
     }
     Ok(Exit::Failed)
+}
+
+/// The version that is asked about: as registries write it, or the newest one if none is named.
+fn meant_version(
+    name: &PackageName,
+    named: Option<Version>,
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<Version> {
+    let releases = releases_of(std::slice::from_ref(name), registries, context)?;
+    if let Some(version) = named {
+        let records = releases.iter().flatten().flat_map(Releases::records);
+        let mut versions = records.map(|record| &record.version);
+        let known = versions.find(|known| version.names_release(known));
+        return Ok(known.cloned().unwrap_or(version));
+    }
+    let newest = releases.iter().flatten().find_map(Releases::newest);
+    newest.map(|newest| newest.version.clone()).ok_or_else(|| {
+        let message = format!("no registry has a package `{name}`");
+        Diagnostic::error(Code::UnknownPackage, message).into()
+    })
 }
 
 /// The chosen versions in the order in which another one is tried instead: the nearest older ones first.

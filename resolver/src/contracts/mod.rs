@@ -45,8 +45,8 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ContractPlace,
-    ConvertedValue, Exclusions, ModelValue, ObjectId, ObjectModel, Package, PackageName,
-    PropertyHolder, Release, Spec, ValueProblem, Version,
+    ConvertedValue, DescribedObject, Exclusions, ModelValue, ObjectId, ObjectModel, Package,
+    PackageName, PropertyHolder, Release, Spec, ValueProblem, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -298,7 +298,6 @@ impl<'a> ModelCheck<'a> {
         let values: FxHashMap<&str, &'a ModelValue> = (object.properties.iter())
             .map(|(name, value)| (name.as_str(), value))
             .collect();
-        let checks_values = self.universe.catalog.checks_values();
         let start = object.start.class;
         let mut walk = AncestorWalk::from(object.start);
         let mut ancestry = Vec::new();
@@ -344,79 +343,7 @@ impl<'a> ModelCheck<'a> {
                     walk: &walk,
                     up_to_nearest,
                 };
-                if checks_values {
-                    for violation in found.violations {
-                        let problem = ContractProblem::Value(violation.problem, violation.location);
-                        let traced = self.violation(&declaration, violation.path, problem);
-                        self.violations.push(traced);
-                    }
-                }
-                let is_known = |path: &str| {
-                    let place = ContractPlace {
-                        holder: object.holder,
-                        path: path.to_owned(),
-                    };
-                    self.universe.catalog.is_known_violation(&place)
-                };
-                found.objects.retain(|object| !is_known(&object.path));
-                for constrained in found.objects {
-                    let traced = self.constrained(&declaration, constrained);
-                    self.violations.extend(traced);
-                }
-                for named in found.named_classes {
-                    if is_known(&named.path) {
-                        continue;
-                    }
-                    let class = self.universe.catalog.class_of_contract(named.class);
-                    if let Definer::Nobody(lookups) = self.definer(at.release, class) {
-                        let traced = self.unknown_class(
-                            &declaration,
-                            named.path,
-                            (named.class, None),
-                            lookups,
-                        );
-                        self.violations.push(traced);
-                    }
-                }
-                for constrained in found.constrained_descriptions {
-                    if !is_known(&constrained.path) {
-                        let (constraint, place) = (constrained.constraint, constrained.described);
-                        self.constrain(&declaration, constraint, place, constrained.path);
-                    }
-                }
-                for described in found.described {
-                    match self.described_class(&declaration, described.constraint) {
-                        Described::Class(start) => {
-                            let place = described.location;
-                            let known = (start.clone(), object.holder);
-                            let entry = self.described.entry(place.span().start);
-                            entry.or_insert(known);
-                            // The class of an object that names none may be another one than that of the contract.
-                            if described.constraint.default.is_some() && !is_known(&described.path)
-                            {
-                                let path = described.path.clone();
-                                self.constrain(&declaration, described.constraint, place, path);
-                            }
-                            rest.push(CheckedObject {
-                                holder: object.holder,
-                                path: described.path,
-                                start,
-                                properties: described.properties,
-                                exclusions: described.exclusions,
-                                described: Some(place),
-                            });
-                        }
-                        Described::NotFound(_) if is_known(&described.path) => {}
-                        Described::NotFound(lookups) => {
-                            let constraint = described.constraint;
-                            let wanted = (constraint.described(), constraint.spec_of_described());
-                            let path = described.path;
-                            let traced = self.unknown_class(&declaration, path, wanted, lookups);
-                            self.violations.push(traced);
-                        }
-                        Described::Unknown => {}
-                    }
-                }
+                self.take(found, &declaration, rest);
             }
         }
         let own = |(at, definition): &(ClassAt, &'a ClassDefinition)| {
@@ -432,6 +359,97 @@ impl<'a> ModelCheck<'a> {
         let exclusions = &object.exclusions;
         holder.exclude(object.properties, exclusions, &mut self.exclusions);
         Ok(())
+    }
+
+    /// Notes what the check of a property found. The objects that its contract describes are added to `rest`.
+    fn take(
+        &mut self,
+        found: ContractCheck<'a>,
+        declaration: &Declaration<'_>,
+        rest: &mut Vec<CheckedObject<'a>>,
+    ) {
+        if self.universe.catalog.checks_values() {
+            for violation in found.violations {
+                let problem = ContractProblem::Value(violation.problem, violation.location);
+                let traced = self.violation(declaration, violation.path, problem);
+                self.violations.push(traced);
+            }
+        }
+        for constrained in found.objects {
+            if !self.is_known(declaration, &constrained.path) {
+                let traced = self.constrained(declaration, constrained);
+                self.violations.extend(traced);
+            }
+        }
+        for named in found.named_classes {
+            let class = self.universe.catalog.class_of_contract(named.class);
+            if !self.is_known(declaration, &named.path)
+                && let Definer::Nobody(lookups) = self.definer(declaration.at.release, class)
+            {
+                let wanted = (named.class, None);
+                let traced = self.unknown_class(declaration, named.path, wanted, lookups);
+                self.violations.push(traced);
+            }
+        }
+        for constrained in found.constrained_descriptions {
+            if !self.is_known(declaration, &constrained.path) {
+                let (constraint, place) = (constrained.constraint, constrained.described);
+                self.constrain(declaration, constraint, place, constrained.path);
+            }
+        }
+        for described in found.described {
+            rest.extend(self.describe(declaration, described));
+        }
+    }
+
+    /// Whether the caller knows a violation at a path, and does not want to hear of it again.
+    fn is_known(&self, declaration: &Declaration<'_>, path: &str) -> bool {
+        self.universe.catalog.is_known_violation(&ContractPlace {
+            holder: declaration.holder,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The object that a contract describes, if its class is found.
+    fn describe(
+        &mut self,
+        declaration: &Declaration<'_>,
+        described: DescribedObject<'a>,
+    ) -> Option<CheckedObject<'a>> {
+        let DescribedObject {
+            constraint,
+            location: place,
+            path,
+            ..
+        } = described;
+        let is_known = self.is_known(declaration, &path);
+        match self.described_class(declaration, constraint) {
+            Described::Class(start) => {
+                let known = (start.clone(), declaration.holder);
+                self.described.entry(place.span().start).or_insert(known);
+                // The class of an object that names none may be another one than that of the contract.
+                if constraint.default.is_some() && !is_known {
+                    self.constrain(declaration, constraint, place, path.clone());
+                }
+                Some(CheckedObject {
+                    holder: declaration.holder,
+                    path,
+                    start,
+                    properties: described.properties,
+                    exclusions: described.exclusions,
+                    described: Some(place),
+                })
+            }
+            Described::NotFound(lookups) => {
+                if !is_known {
+                    let wanted = (constraint.described(), constraint.spec_of_described());
+                    let traced = self.unknown_class(declaration, path, wanted, lookups);
+                    self.violations.push(traced);
+                }
+                None
+            }
+            Described::Unknown => None,
+        }
     }
 
     /// Notes a contract on the class of an object that a contract describes.

@@ -11,7 +11,7 @@ use pkgres_registry_client::{
     ModelVersions, RegistrySet, versions_in_conflict, versions_without_contracts,
 };
 use pkgres_resolver::{Conflict, ContractScope, Resolution};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{PinInput, Plan, Planned, Unplanned, used_packages};
 use crate::bound_release::bound_packages;
@@ -76,39 +76,19 @@ pub(super) fn run(
             .iter()
             .map(|written| contract_not_checked(written)),
     );
-    // Otherwise, nothing can be pinned yet.
-    let is_pinnable = conflicts.is_empty()
-        && (findings.iter()).all(|it| it.code == Code::ModelUnpinned || !it.is_error());
-    if path != Path::new("-") && is_pinnable {
-        let words = format!("pin {} --in-place", quoted(path));
-        let command = context.invocation.command_for_none(&words);
-        let is_missing =
-            |finding: &&mut Diagnostic| finding.code == Code::ModelUnpinned && finding.is_error();
-        for finding in findings.iter_mut().filter(is_missing) {
-            let hint = format!("`{command}` writes what is missing");
-            *finding = finding.clone().hint(hint);
-        }
+    if path != Path::new("-") && conflicts.is_empty() {
+        suggest_pinning(&mut findings, path, context);
     }
     let wrong = findings.iter().filter(|finding| finding.is_error()).count();
     let warnings = findings.len() - wrong;
     let errors = wrong + conflicts.len();
     let findings = capped(findings);
-    let objects = model.objects().len();
     if !conflicts.is_empty() || !checkable.findings.is_empty() {
         output.remarks(separate_versions(&checkable));
     }
+    let objects = model.objects().len();
     if output.is_json() {
-        let mut document = match conflicts.first() {
-            Some(conflict) => show::conflict_document(conflict),
-            None => json!({
-                "schema_version": 1,
-                "status": if errors == 0 { "passed" } else { "failed" },
-            }),
-        };
-        if conflicts.len() > 1 {
-            let others = conflicts[1..].iter().map(show::conflict_json);
-            document["other_conflicts"] = others.collect();
-        }
+        let mut document = document(conflicts, errors);
         document["objects"] = json!(objects);
         document["diagnostics"] = show::diagnostics_json(&findings);
         document["not_checked"] = json!(not_checked);
@@ -127,6 +107,38 @@ pub(super) fn run(
     } else {
         Exit::Failed
     })
+}
+
+/// Adds the command that pins a model to the errors about missing versions, unless there are others: then nothing can be
+/// pinned yet.
+fn suggest_pinning(findings: &mut [Diagnostic], path: &Path, context: &Context) {
+    let is_missing = |finding: &Diagnostic| finding.code == Code::ModelUnpinned;
+    if findings.iter().any(|it| it.is_error() && !is_missing(it)) {
+        return;
+    }
+    let words = format!("pin {} --in-place", quoted(path));
+    let command = context.invocation.command_for_none(&words);
+    for finding in findings
+        .iter_mut()
+        .filter(|it| is_missing(it) && it.is_error())
+    {
+        finding.add_hint(format!("`{command}` writes what is missing"));
+    }
+}
+
+/// The answer in JSON without the findings: the conflicts, or whether the check passed.
+fn document(conflicts: &[Conflict], errors: usize) -> Value {
+    let Some((first, others)) = conflicts.split_first() else {
+        return json!({
+            "schema_version": 1,
+            "status": if errors == 0 { "passed" } else { "failed" },
+        });
+    };
+    let mut document = show::conflict_document(first);
+    if !others.is_empty() {
+        document["other_conflicts"] = others.iter().map(show::conflict_json).collect();
+    }
+    document
 }
 
 /// The warning about a contract with an expression that cannot be checked.

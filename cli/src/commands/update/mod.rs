@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
 use pkgres_registry_client::{Outdated, RegistrySet, outdated};
 use pkgres_resolver::{Locked, Request, Resolution, Update, UpdateReport};
+use serde_json::Value;
 
 use super::members::Projects;
 use crate::args::UpdateArgs;
@@ -90,15 +91,14 @@ fn update_one(
     let mut report = report(&resolution, &[]);
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);
+    let notes = show::notes(&resolution, &reasons, context);
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();
-        let mut all = show::held_back_json(&report);
-        all.extend(show::held_back_outdated_json(&held_back));
-        document["held_back"] = all.into();
+        document["held_back"] = held_back_json(&report, &held_back);
         document["effects"] = show::effects_json(&effects, None).into();
         document["not_compared"] = show::not_compared_json(&effects).into();
-        document["notes"] = show::notes(&resolution, &reasons, context).into();
+        document["notes"] = notes.into();
         output.json(&document);
     } else {
         let changes = show::changes(&diff);
@@ -107,18 +107,30 @@ fn update_one(
         output.notes(show::held_back_outdated(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
-        output.shared_notes(show::notes(&resolution, &reasons, context));
+        output.shared_notes(notes);
         output.note(&written.summary(resolution.len(), changes.len()));
     }
     if !diff.is_empty() && is_solved_together {
-        let invocation = &context.invocation;
-        let check = invocation.command_for_none("lock --workspace --check");
-        let update = invocation.command_for_none("update --workspace");
-        output.note(&format!(
-            "The members of the workspace are solved together: `{check}` checks whether they still agree, and `{update}` updates all of them"
-        ));
+        note_other_members(context, output);
     }
     Ok(Exit::Done)
+}
+
+/// The packages that did not get their latest version, because of the update itself or before it.
+fn held_back_json(report: &UpdateReport, outdated: &[Outdated]) -> Value {
+    let mut all = show::held_back_json(report);
+    all.extend(show::held_back_outdated_json(outdated));
+    all.into()
+}
+
+/// Says how to check and update the other members of a workspace that is solved together.
+fn note_other_members(context: &Context, output: &mut Output) {
+    let invocation = &context.invocation;
+    let check = invocation.command_for_none("lock --workspace --check");
+    let update = invocation.command_for_none("update --workspace");
+    output.note(&format!(
+        "The members of the workspace are solved together: `{check}` checks whether they still agree, and `{update}` updates all of them"
+    ));
 }
 
 /// Whether a project is solved together with the other members of its workspace.

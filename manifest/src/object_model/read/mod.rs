@@ -1,18 +1,18 @@
 //! Reads object models.
 
+mod header;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{
-    Header, ModelObject, ModelValue, ObjectId, ObjectModel, UntypedPlace, ValueKind, VersionPin,
-};
+use self::header::written_text;
+use super::{ModelObject, ModelValue, ObjectId, ObjectModel, UntypedPlace, ValueKind};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::document::{
     Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_json, parse_yaml,
 };
-use crate::name::{ClassName, PackageName};
+use crate::name::PackageName;
 use crate::read_options::Limits;
-use crate::spec::{Spec, VersionSet};
 use crate::version::Version;
 
 /// The key of an object's header.
@@ -445,168 +445,6 @@ impl<'source> ModelReader<'source> {
         }
         true
     }
-
-    fn header(
-        &mut self,
-        header: &Mapping,
-        span: Span,
-        holder: Option<ObjectId>,
-    ) -> Option<ModelObject> {
-        let Some(entry) = header.entry("type").filter(|entry| !entry.value.is_null()) else {
-            self.error("the object has no `type`", span);
-            return None;
-        };
-        let Some(written) = entry.value.as_scalar() else {
-            self.error(
-                format!("`type` must be text, not {}", entry.value.kind()),
-                entry.value.span,
-            );
-            return None;
-        };
-        // `Fqn`, `Fqn/version`, `Fqn@package`, `Fqn/version@package`
-        let (rest, inline_package) = match written.text.split_once('@') {
-            Some((rest, package)) => (rest, Some(package)),
-            None => (written.text.as_str(), None),
-        };
-        let (class, inline_version) = match rest.split_once('/') {
-            Some((class, version)) => (class, Some(version)),
-            None => (rest, None),
-        };
-        let class = match ClassName::parse(class) {
-            Ok(class) => class,
-            Err(error) => {
-                self.error(
-                    format!("`type` does not name a class: {error}"),
-                    entry.value.span,
-                );
-                return None;
-            }
-        };
-        let mut package = inline_package.and_then(|text| self.package(text, entry.value.span));
-        let mut version = inline_version.map_or(VersionPin::None, |text| {
-            self.version(text, entry.value.span)
-        });
-        let has_inline_range = matches!(version, VersionPin::Range(_));
-        let written_scalar = |key: &str| {
-            let node = header.get(key)?;
-            Some((
-                node.as_scalar().filter(|scalar| !scalar.is_null()),
-                node.span,
-            ))
-        };
-        let mut package_value = None;
-        if let Some((scalar, span)) = written_scalar("package") {
-            match scalar {
-                Some(scalar) if package.is_none() => package = self.package(&scalar.text, span),
-                Some(_) => {}
-                None => package_value = Some(span),
-            }
-        }
-        let mut version_value = None;
-        // The version that counts, where it is written.
-        let mut counting = inline_version.map(|text| (("type", text), entry.value.span));
-        for key in ["version", "classVersion"] {
-            let Some((scalar, span)) = written_scalar(key) else {
-                continue;
-            };
-            if let Some(scalar) = scalar {
-                let written = self.version(&scalar.text, span);
-                let this = ((key, &*scalar.text), span);
-                match counting {
-                    None => {
-                        counting = Some(this);
-                        version = written;
-                    }
-                    // Murano knows both: that in `type` counts.
-                    Some((("type", _), _)) if key == "classVersion" => {}
-                    Some(other) if exclude_each_other(&version, &written) => {
-                        // Murano does not read `version`.
-                        let loaded = if key == "version" { "type" } else { key };
-                        self.contradiction(other, this, loaded);
-                    }
-                    Some(_) => version = both(version, written),
-                }
-            }
-            if key == "version" || (version_value.is_none() && scalar.is_some()) {
-                version_value = Some(span);
-            }
-        }
-        Some(ModelObject {
-            id: written_text(header, "id").map(str::to_owned),
-            class,
-            package,
-            version,
-            properties: Vec::new(),
-            holder,
-            location: self.location(entry.value.span),
-            header: Header {
-                span,
-                type_key: entry.key_span,
-                type_value: entry.value.span,
-                package_value,
-                version_value,
-                has_inline_version: inline_version.is_some(),
-                has_inline_range,
-            },
-            repeated_headers: Vec::new(),
-        })
-    }
-
-    /// The error that two keys of a header name versions that exclude each other. Murano reads the key `loaded`.
-    fn contradiction(
-        &mut self,
-        ((key, text), span): ((&str, &str), Span),
-        ((other_key, other_text), other_span): ((&str, &str), Span),
-        loaded: &str,
-    ) {
-        let (text, other_text) = (Escaped::shortened(text), Escaped::shortened(other_text));
-        let message = format!("`{key}` has the version {text}, and `{other_key}` has {other_text}");
-        let finding = Diagnostic::error(Code::Model, message)
-            .label(self.location(other_span), "this version")
-            .label(self.location(span), "and this one");
-        let hint = format!("leave one out: Murano loads that of `{loaded}`");
-        self.diagnostics.push(finding.hint(hint));
-    }
-
-    fn package(&mut self, text: &str, span: Span) -> Option<PackageName> {
-        PackageName::parse(text)
-            .inspect_err(|error| self.error(format!("this is not a package name: {error}"), span))
-            .ok()
-    }
-
-    /// Reads a version: with all three components it is a pin, shorter it is a range.
-    fn version(&mut self, text: &str, span: Span) -> VersionPin {
-        if text.trim().is_empty() {
-            // As a spec it would be 0, which nobody wrote.
-            let location = self.location(span);
-            let finding = Diagnostic::error(Code::Model, "the version is empty").at(location);
-            self.diagnostics
-                .push(finding.hint("leave it out for any version"));
-            return VersionPin::None;
-        }
-        let is_full = text
-            .split(['-', '+'])
-            .next()
-            .is_some_and(|core| core.split('.').count() == 3);
-        if let Ok(version) = Version::parse(text)
-            && is_full
-        {
-            return VersionPin::Exact(version);
-        }
-        match Spec::parse(text) {
-            Ok(spec) => VersionPin::Range(spec),
-            Err(error) => {
-                self.error(error.to_string(), span);
-                VersionPin::None
-            }
-        }
-    }
-}
-
-/// The text of an entry, if there is one and it is not null.
-fn written_text<'node>(mapping: &'node Mapping, key: &str) -> Option<&'node str> {
-    let scalar = mapping.get(key)?.as_scalar()?;
-    (!scalar.is_null()).then_some(scalar.text.as_str())
 }
 
 /// Whether two trees have the same content, with the entries of mappings in any order. Collects the headers of
@@ -644,30 +482,6 @@ fn same_content<'node>(
         }
     }
     true
-}
-
-/// What two keys of a header allow together: the version that is written has to agree with both.
-fn both(one: VersionPin, other: VersionPin) -> VersionPin {
-    match (one, other) {
-        (VersionPin::None, pin) | (pin, VersionPin::None) => pin,
-        (VersionPin::Exact(version), _) | (_, VersionPin::Exact(version)) => {
-            VersionPin::Exact(version)
-        }
-        (VersionPin::Range(one), VersionPin::Range(other)) => {
-            let text = format!("{}, {}", one.normal_form(), other.normal_form());
-            VersionPin::Range(Spec::parse(&text).unwrap_or(one))
-        }
-    }
-}
-
-/// Whether no version is one that both allow.
-fn exclude_each_other(one: &VersionPin, other: &VersionPin) -> bool {
-    let allowed = |pin: &VersionPin| match pin {
-        VersionPin::None => VersionSet::all(),
-        VersionPin::Exact(version) => VersionSet::exactly(version),
-        VersionPin::Range(spec) => spec.set().clone(),
-    };
-    allowed(one).intersection(&allowed(other)).is_empty()
 }
 
 fn scalar_kind(scalar: &Scalar) -> ValueKind {

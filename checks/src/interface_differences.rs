@@ -7,6 +7,7 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, Deprecation, FactMatch, Interface, InterfaceFunction, Package};
+use serde_json::Value;
 
 use crate::api::Impact;
 use crate::conformance::compare_signatures;
@@ -38,81 +39,40 @@ impl fmt::Display for InterfaceDifference {
 /// Returns the differences between two versions of an interface: those of old functions in their order, then new
 /// functions.
 pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceDifference> {
+    let interface = &new.name.value;
     let mut differences = Vec::new();
     for before in &old.functions {
-        let mut add = |impact, message: String, after: Option<&InterfaceFunction>| {
-            differences.push(InterfaceDifference {
-                impact,
-                interface: new.name.value.clone(),
-                function: Some(before.name.value.clone()),
-                message,
-                old: Some(before.name.location.clone()),
-                new: after.map(|after| after.name.location.clone()),
-            });
-        };
         let name = Escaped::shortened(&before.name.value);
         let Some(after) = new.function(&before.name.value) else {
-            add(
-                Impact::Major,
-                format!("the function `{name}` is removed"),
-                None,
-            );
+            differences.push(InterfaceDifference {
+                impact: Impact::Major,
+                interface: interface.clone(),
+                function: Some(before.name.value.clone()),
+                message: format!("the function `{name}` is removed"),
+                old: Some(before.name.location.clone()),
+                new: None,
+            });
             continue;
         };
-        let mut changed = |impact, what: String| {
-            add(impact, format!("`{name}`: {what}"), Some(after));
-        };
-        let forward = compare_signatures(&before.arguments, &after.arguments);
-        let back = compare_signatures(&after.arguments, &before.arguments);
-        if forward.differences.is_empty() && !back.differences.is_empty() {
-            changed(Impact::Minor, "it takes more than before".to_owned());
-        }
-        for difference in forward.differences {
-            changed(Impact::Major, difference.to_string());
-        }
-        for note in forward.notes {
-            changed(Impact::Review, note);
-        }
-        let schema = |function: &InterfaceFunction| {
-            let returns = function.returns.as_ref();
-            returns.map(|returns| returns.value.clone())
-        };
-        if schema(before) != schema(after) {
-            changed(Impact::Review, "`Returns` is changed".to_owned());
-        }
-        if !says_the_same(before.supported.as_ref(), after.supported.as_ref()) {
-            // It only says how a missing function is reported: no class loses the function.
-            let impact = if is_wider(before.supported.as_ref(), after.supported.as_ref()) {
-                Impact::Minor
-            } else {
-                Impact::Review
-            };
-            changed(impact, platforms("supported", after.supported.as_ref()));
-        }
-        let not_applicable = [before, after].map(|function| function.not_applicable.as_ref());
-        if !says_the_same(not_applicable[0], not_applicable[1]) {
-            changed(
-                Impact::Review,
-                platforms("not applicable", not_applicable[1]),
-            );
-        }
-        match (&before.deprecated, &after.deprecated) {
-            (None, Some(_)) => changed(Impact::Minor, "it is deprecated".to_owned()),
-            (Some(_), None) => changed(Impact::Minor, "it is no longer deprecated".to_owned()),
-            (Some(old), Some(new)) => {
-                for (impact, what) in deprecation_differences(old, new) {
-                    changed(impact, what);
-                }
-            }
-            (None, None) => {}
-        }
+        let changes = signature_changes(before, after)
+            .into_iter()
+            .chain(platform_changes(before, after))
+            .chain(deprecation_changes(before, after));
+        differences.extend(changes.map(|(impact, what)| InterfaceDifference {
+            impact,
+            interface: interface.clone(),
+            function: Some(before.name.value.clone()),
+            message: format!("`{name}`: {what}"),
+            old: Some(before.name.location.clone()),
+            new: Some(after.name.location.clone()),
+        }));
     }
     for after in &new.functions {
         if old.function(&after.name.value).is_none() {
             let name = Escaped::shortened(&after.name.value);
             differences.push(InterfaceDifference {
                 impact: Impact::Minor,
-                interface: new.name.value.clone(),
+                interface: interface.clone(),
                 function: Some(after.name.value.clone()),
                 message: format!("the function `{name}` is added"),
                 old: None,
@@ -121,6 +81,63 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         }
     }
     differences
+}
+
+/// A change of a function, and what it means for classes and callers.
+type Change = (Impact, String);
+
+/// What changed in the arguments of a function and in the values that it returns.
+fn signature_changes(before: &InterfaceFunction, after: &InterfaceFunction) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let forward = compare_signatures(&before.arguments, &after.arguments);
+    let back = compare_signatures(&after.arguments, &before.arguments);
+    if forward.differences.is_empty() && !back.differences.is_empty() {
+        changes.push((Impact::Minor, "it takes more than before".to_owned()));
+    }
+    let differences = forward.differences.iter();
+    changes.extend(differences.map(|difference| (Impact::Major, difference.to_string())));
+    let notes = forward.notes.into_iter();
+    changes.extend(notes.map(|note| (Impact::Review, note)));
+    if returned_schema(before) != returned_schema(after) {
+        changes.push((Impact::Review, "`Returns` is changed".to_owned()));
+    }
+    changes
+}
+
+/// The schema of the values that a function returns. The order of its keys means nothing.
+fn returned_schema(function: &InterfaceFunction) -> Option<Value> {
+    let text = &function.returns.as_ref()?.value;
+    Some(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())))
+}
+
+/// What changed in the platforms on which a function is supported, or does not apply.
+fn platform_changes(before: &InterfaceFunction, after: &InterfaceFunction) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let [supported, now_supported] = [before, after].map(|it| it.supported.as_ref());
+    if !says_the_same(supported, now_supported) {
+        // It only says how a missing function is reported: no class loses the function.
+        let impact = if is_wider(supported, now_supported) {
+            Impact::Minor
+        } else {
+            Impact::Review
+        };
+        changes.push((impact, platforms("supported", now_supported)));
+    }
+    let [excluded, now_excluded] = [before, after].map(|it| it.not_applicable.as_ref());
+    if !says_the_same(excluded, now_excluded) {
+        changes.push((Impact::Review, platforms("not applicable", now_excluded)));
+    }
+    changes
+}
+
+/// What changed in the deprecation of a function.
+fn deprecation_changes(before: &InterfaceFunction, after: &InterfaceFunction) -> Vec<Change> {
+    match (&before.deprecated, &after.deprecated) {
+        (None, Some(_)) => vec![(Impact::Minor, "it is deprecated".to_owned())],
+        (Some(_), None) => vec![(Impact::Minor, "it is no longer deprecated".to_owned())],
+        (Some(old), Some(new)) => deprecation_differences(old, new),
+        (None, None) => Vec::new(),
+    }
 }
 
 /// Returns the differences between the interfaces of two versions of a package, and between the interfaces that their
@@ -195,7 +212,7 @@ pub fn package_interface_differences(old: &Package, new: &Package) -> Vec<Interf
 }
 
 /// What differs between two deprecations of a function.
-fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact, String)> {
+fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<Change> {
     let mut differences = Vec::new();
     if old.since != new.since {
         let what = match &new.since {

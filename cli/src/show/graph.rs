@@ -317,6 +317,7 @@ impl Graph {
                     EdgeKind::Defines => PictureLine::Dotted,
                     EdgeKind::Extends | EdgeKind::Notifies => PictureLine::Dashed,
                 },
+                meaning: edge.kind.name(),
                 clashes: edge.clashes,
             })
         };
@@ -367,13 +368,22 @@ impl Graph {
 
 impl Node {
     fn drawn(&self) -> PictureNode<'_> {
+        if self.shape == Shape::Resource {
+            return PictureNode {
+                kind: PictureNodeKind::Resource,
+                name: &self.label,
+                note: "",
+                clashes: self.clashes,
+            };
+        }
         // `name version`, or `class (name versions)`.
         let (name, note) = self.label.split_once(' ').unwrap_or((&self.label, ""));
         let note = note.strip_prefix('(').unwrap_or(note);
         PictureNode {
             kind: match self.shape {
                 Shape::Root => PictureNodeKind::Root,
-                Shape::Package | Shape::Resource => PictureNodeKind::Package,
+                Shape::Package => PictureNodeKind::Package,
+                Shape::Resource => PictureNodeKind::Resource,
                 Shape::Class => PictureNodeKind::Class,
             },
             name,

@@ -1,5 +1,6 @@
 //! The drawing of a picture that is laid out: boxes, lines and labels as SVG, below a title and a legend.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use layout::core::format::{ClipHandle, RenderBackend};
@@ -356,6 +357,7 @@ fn legend(picture: &Picture) -> Vec<(String, &'static str)> {
         (PictureNodeKind::Root, "root"),
         (PictureNodeKind::Package, "package"),
         (PictureNodeKind::Class, "class"),
+        (PictureNodeKind::Resource, "resource"),
     ] {
         if picture.nodes.iter().any(|node| node.kind == kind) {
             let radius = if kind == PictureNodeKind::Class { 7 } else { 4 };
@@ -368,20 +370,16 @@ fn legend(picture: &Picture) -> Vec<(String, &'static str)> {
             ));
         }
     }
-    for (line, word) in [
-        (PictureLine::Solid, "requires"),
-        (PictureLine::Dotted, "defines"),
-        (PictureLine::Dashed, "extends"),
-    ] {
-        if picture.edges.iter().any(|edge| edge.line == line) {
-            let class = line.class();
-            items.push((
-                format!(
-                    r#"<path class="line {class}" d="M0-4H18"/><path class="head" d="M26-4l-9-4v8z"/>"#
-                ),
-                word,
-            ));
-        }
+    let lines = picture.edges.iter().map(|edge| (edge.line, edge.meaning));
+    let lines: BTreeSet<(PictureLine, &str)> = lines.collect();
+    for (line, word) in lines {
+        let class = line.class();
+        items.push((
+            format!(
+                r#"<path class="line {class}" d="M0-4H18"/><path class="head" d="M26-4l-9-4v8z"/>"#
+            ),
+            word,
+        ));
     }
     let clashes = picture.nodes.iter().any(|node| node.clashes)
         || picture.edges.iter().any(|edge| edge.clashes);

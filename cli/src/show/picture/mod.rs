@@ -87,6 +87,7 @@ mod tests {
                 to: 1,
                 label: ">=2, <3",
                 line: PictureLine::Solid,
+                meaning: "requires",
                 clashes: false,
             }],
         }
@@ -113,6 +114,16 @@ mod tests {
             assert!(!svg.contains(&format!(">{word}</text>")), "{word}: {svg}");
         }
         let mut picture = picture();
+        picture.nodes[1].kind = PictureNodeKind::Resource;
+        picture.nodes[1].name = "file:/etc/web.conf";
+        picture.edges[0].meaning = "precedes";
+        let svg = picture.to_svg();
+        for word in ["resource", "precedes", "file:/etc/web.conf"] {
+            assert!(svg.contains(&format!(">{word}</text>")), "{word}: {svg}");
+        }
+        for word in ["package", "requires"] {
+            assert!(!svg.contains(&format!(">{word}</text>")), "{word}: {svg}");
+        }
         picture.nodes[1].clashes = true;
         assert!(picture.to_svg().contains(">part of the clash</text>"));
     }

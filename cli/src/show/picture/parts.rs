@@ -17,13 +17,14 @@ pub(crate) enum PictureNodeKind {
     Root,
     Package,
     Class,
+    Resource,
 }
 
 /// A node.
 #[derive(Debug)]
 pub(crate) struct PictureNode<'text> {
     pub(crate) kind: PictureNodeKind,
-    /// The name of the package or class.
+    /// The name of the package, class or resource.
     pub(crate) name: &'text str,
     /// The text beside the name, such as a version.
     pub(crate) note: &'text str,
@@ -45,6 +46,8 @@ pub(crate) struct PictureEdge<'text> {
     pub(crate) to: usize,
     pub(crate) label: &'text str,
     pub(crate) line: PictureLine,
+    /// What its line means, for the legend.
+    pub(crate) meaning: &'static str,
     pub(crate) clashes: bool,
 }
 
@@ -60,7 +63,7 @@ impl PictureNodeKind {
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Root => "root",
-            Self::Package => "package",
+            Self::Package | Self::Resource => "package",
             Self::Class => "class",
         }
     }
@@ -77,8 +80,11 @@ impl PictureLine {
 }
 
 impl PictureNode<'_> {
-    /// The namespace without its last dot, and the last part of the name.
+    /// The namespace without its last dot, and the last part of the name. Resources have no namespace.
     pub(super) fn halves(&self) -> (&str, &str) {
+        if self.kind == PictureNodeKind::Resource {
+            return ("", self.name);
+        }
         self.name.rsplit_once('.').unwrap_or(("", self.name))
     }
 

@@ -20,6 +20,7 @@ mod failure;
 mod folder_in_hints;
 mod git;
 mod help;
+mod interface_baseline;
 mod invocation;
 mod live_view;
 mod lock_owner;

@@ -359,4 +359,36 @@ fn a_machine_on_which_a_class_contradicts_an_interface_is_left_alone() {
     assert!(stdout.contains("\ntwo      up to date      2"), "{stdout}");
     assert!(!folder.path().join("one/srv").exists());
     assert!(folder.path().join("two/srv/web.conf").exists());
+
+    // Who cannot change the package accepts the violation, or all that are known.
+    assert!(stderr.contains("`--allow conflict` deploys it"), "{stderr}");
+    let plan = |options: &[&str]| {
+        let arguments = [&["plan", "web", "--inventory", "hosts.yaml"], options].concat();
+        pkgres(folder.path(), &arguments)
+    };
+    let (code, _, stderr) = plan(&["--allow", "signature-mismatch"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    let (code, _, stderr) = plan(&["--allow", "conflict"]);
+    assert_eq!(code, Some(0), "{stderr}");
+
+    // It is known in a project that requires the package, before its deployment.
+    write(&folder, "plan9.yaml", "os: Plan9\n");
+    write(
+        &folder,
+        "app/manifest.yaml",
+        "FullName: org.example.App\nType: Application\nVersion: 1.0.0\nRequire: {org.example.Web: 1}\n",
+    );
+    let check = |options: &[&str]| {
+        let usual = ["check", "app", "--interfaces", "--facts", "plan9.yaml"];
+        pkgres(folder.path(), &[&usual, options].concat())
+    };
+    let (code, _, stderr) = check(&[]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("warning[PK0104]"), "{stderr}");
+    let (code, _, stderr) = check(&["--baseline", "known.txt", "--write-baseline"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let (_, _, stderr) = check(&["--baseline", "known.txt"]);
+    assert!(!stderr.contains("PK0104"), "{stderr}");
+    let (code, _, stderr) = plan(&["--baseline", "known.txt"]);
+    assert_eq!(code, Some(0), "{stderr}");
 }

@@ -8,6 +8,7 @@ use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Location;
 
 use super::Format;
+use super::interfaces::AcceptedViolationArgs;
 use super::machines::SshArgs;
 use super::solving::{PolicyArgs, RegistryArgs};
 
@@ -85,6 +86,9 @@ pub(crate) struct DeploymentArgs {
     /// repeated
     #[arg(long = "arg", value_name = "[PACKAGE:]NAME=VALUE", value_parser = validation_value)]
     pub(crate) arguments: Vec<ValidationValue>,
+
+    #[command(flatten)]
+    pub(crate) violations: AcceptedViolationArgs,
 
     #[command(flatten)]
     pub(super) registry: RegistryArgs,

@@ -43,6 +43,19 @@ pub(crate) struct ConformanceArgs {
     pub(crate) write_baseline: bool,
 }
 
+/// The violations of interfaces with which packages are deployed.
+#[derive(Debug, Args)]
+pub(crate) struct AcceptedViolationArgs {
+    /// Deploy packages although classes of theirs have functions with this status of an interface; can be repeated
+    #[arg(long, value_name = "STATUS", value_parser = statuses())]
+    pub(crate) allow: Vec<ConformanceStatus>,
+
+    /// Deploy packages with the violations of interfaces in this file, which `pkgres check --interfaces --baseline FILE
+    /// --write-baseline` writes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+}
+
 /// The statuses whose level can be set.
 fn statuses() -> impl TypedValueParser<Value = ConformanceStatus> {
     let settable = ConformanceStatus::ALL.into_iter();

@@ -8,12 +8,13 @@ use pkgres_checks::{
     Level, Levels, Platform, conformance, conformance_findings, inherited_conformance,
 };
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Severity};
 use pkgres_manifest::{ClassName, ConformanceStatus, Facts, ReadOptions, Release, Version};
 use serde_json::{Map, Value, json};
 
 use crate::args::ConformanceArgs;
 use crate::failure::{Failure, Result};
+use crate::interface_baseline::read_baseline;
 use crate::machine_facts::facts_of_this_machine;
 use crate::output::Output;
 use crate::show::{counted, table};
@@ -27,6 +28,8 @@ pub(super) struct InterfaceCheck {
     written_baseline: Option<PathBuf>,
     violations: BTreeSet<BaselineEntry>,
     classes: Vec<CheckedClass>,
+    /// The required releases whose violations were looked for.
+    required: BTreeSet<Release>,
 }
 
 /// A class with one of its interfaces, or with the methods that no interface has.
@@ -101,11 +104,47 @@ impl InterfaceCheck {
             written_baseline,
             violations: BTreeSet::new(),
             classes: Vec::new(),
+            required: BTreeSet::new(),
         }))
     }
 
-    /// Checks the classes of a release.
+    /// Checks the classes of a release, and those of the releases that it requires as far as a deployment would.
     pub(super) fn check(&mut self, packages: &BoundPackages, release: &Release) -> Vec<Diagnostic> {
+        let mut findings = self.check_own(packages, release);
+        findings.extend(self.check_required(packages, release));
+        findings
+    }
+
+    /// The violations of other releases with which no package is deployed. They are no mistakes of the checked package, and
+    /// each is reported once for all packages of a run.
+    fn check_required(&mut self, packages: &BoundPackages, own: &Release) -> Vec<Diagnostic> {
+        let others = packages.releases.keys();
+        let others: Vec<&Release> = others
+            .filter(|other| *other != own && self.required.insert((*other).clone()))
+            .collect();
+        let classes = others.iter().flat_map(|other| conformance(packages, other));
+        let classes: Vec<_> = classes.collect();
+        let mut levels = Levels::default();
+        for status in ConformanceStatus::ALL {
+            let level = levels.of(status).min(self.levels.of(status));
+            let is_denied = level == Level::Deny;
+            levels.set(status, if is_denied { level } else { Level::Allow });
+        }
+        let found = conformance_findings(&classes, &self.platforms, &levels, &self.baseline);
+        self.violations.extend(found.violations);
+        let errors = found.findings.into_iter().filter(Diagnostic::is_error);
+        let warnings = errors.map(|mut finding| {
+            finding.severity = Severity::Warning;
+            finding.hint("`pkgres plan` and `pkgres apply` refuse the package for it, unless `--allow` or `--baseline` accept it")
+        });
+        if self.written_baseline.is_some() {
+            return Vec::new();
+        }
+        warnings.collect()
+    }
+
+    /// Checks the classes of a release.
+    fn check_own(&mut self, packages: &BoundPackages, release: &Release) -> Vec<Diagnostic> {
         let mut classes = conformance(packages, release);
         classes.extend(inherited_conformance(packages, release));
         let found = conformance_findings(&classes, &self.platforms, &self.levels, &self.baseline);
@@ -318,14 +357,4 @@ fn read_facts(file: &Path, options: &ReadOptions) -> Result<Facts> {
     let read = Facts::read(&file.to_string_lossy(), &bytes, &options.limits);
     let (facts, _) = read.into_result().map_err(Failure::from)?;
     Ok(facts)
-}
-
-fn read_baseline(file: &Path, options: &ReadOptions) -> Result<Baseline> {
-    let bytes = read_file(file, options.limits.lock_bytes, Follow::Links)?;
-    let name = file.to_string_lossy();
-    let text = String::from_utf8(bytes).map_err(|_| {
-        let message = format!("{name} is not UTF-8");
-        Diagnostic::error(Code::Encoding, message)
-    })?;
-    Baseline::read(&name, &text).map_err(Failure::from)
 }

@@ -228,10 +228,11 @@ impl<'run> Checker<'run> {
         if self.checks_members || has_interfaces {
             let bound = self.bound(target, package, output)?;
             self.check_bound(bound);
-        } else if has_inherited_properties(&package)
+        } else if (self.interfaces.is_some() || has_inherited_properties(&package))
             && let Ok(bound) = self.bound(target, package, output)
         {
             // Registries that cannot be read were reported with the package.
+            self.check_interfaces(&bound);
             self.check_templates(&bound);
         }
         Ok(())
@@ -304,19 +305,25 @@ impl<'run> Checker<'run> {
             let findings = check_member_uses(&bound.packages, &bound.release);
             self.findings.extend(findings);
         }
-        if let Some(interfaces) = &mut self.interfaces {
-            for finding in interfaces.check(&bound.packages, &bound.release) {
-                // That an interface is not defined can be found without a resolution, too, and has hints then.
-                let is_same = |known: &Diagnostic| {
-                    known.message == finding.message && known.labels == finding.labels
-                };
-                if !self.findings.iter().any(is_same) {
-                    self.findings.push(finding);
-                }
-            }
-        }
+        self.check_interfaces(&bound);
         self.check_templates(&bound);
         self.findings.extend(bound.unbound);
+    }
+
+    /// Checks the interfaces of a package, if that is wanted.
+    fn check_interfaces(&mut self, bound: &BoundRelease) {
+        let Some(interfaces) = &mut self.interfaces else {
+            return;
+        };
+        for finding in interfaces.check(&bound.packages, &bound.release) {
+            // That an interface is not defined can be found without a resolution, too, and has hints then.
+            let is_same = |known: &Diagnostic| {
+                known.message == finding.message && known.labels == finding.labels
+            };
+            if !self.findings.iter().any(is_same) {
+                self.findings.push(finding);
+            }
+        }
     }
 
     /// Checks that the templates of resources name properties of their classes. Those of classes without an ancestor in

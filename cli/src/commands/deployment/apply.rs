@@ -48,7 +48,14 @@ pub(in crate::commands) fn apply(
     let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
     let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
-    let conforming = conforming(&machines, &prepared, &args.deployment, &interrupts, output);
+    let conforming = conforming(
+        &machines,
+        &prepared,
+        &args.deployment,
+        &context.read_options,
+        &interrupts,
+        output,
+    )?;
     let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
     let reconciles = reconciles && !args.noop;
     machines.run(

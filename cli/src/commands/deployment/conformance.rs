@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use pkgres_checks::{
-    Baseline, BoundPackages, ClassConformance, Levels, Platform, conformance, conformance_findings,
+    Baseline, BoundPackages, ClassConformance, Level, Levels, Platform, conformance,
+    conformance_findings,
 };
-use pkgres_manifest::Facts;
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{ConformanceStatus, Facts, ReadOptions};
 
 use super::machines::Machines;
 use super::prepared::{Prepared, open_target};
-use crate::args::DeploymentArgs;
+use crate::args::{AcceptedViolationArgs, DeploymentArgs};
 use crate::commands::report_failure;
 use crate::commands::validate::target_failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
+use crate::interface_baseline::read_baseline;
 use crate::machine_facts::facts_of_machine;
 use crate::output::Output;
 use crate::signals::RunInterrupts;
@@ -25,15 +27,17 @@ pub(super) fn conforming(
     machines: &Machines,
     prepared: &[Arc<Prepared>],
     args: &DeploymentArgs,
+    options: &ReadOptions,
     interrupts: &RunInterrupts,
     output: &mut Output,
-) -> Vec<bool> {
+) -> Result<Vec<bool>> {
+    let accepted = AcceptedViolations::read(&args.violations, options)?;
     let classes = prepared
         .iter()
         .map(|prepared| InterfaceClasses::of(&prepared.packages));
     let classes: Vec<_> = classes.collect();
     if classes.iter().all(InterfaceClasses::is_empty) {
-        return vec![true; prepared.len()];
+        return Ok(vec![true; prepared.len()]);
     }
     let fitting = machines.each(
         output,
@@ -46,7 +50,7 @@ pub(super) fn conforming(
             let Ok(facts) = facts else {
                 return true;
             };
-            let errors = classes[at].errors_on(&machine.name, facts);
+            let errors = classes[at].errors_on(&machine.name, facts, &accepted);
             if errors.is_empty() {
                 return true;
             }
@@ -58,10 +62,29 @@ pub(super) fn conforming(
             false
         },
     );
-    fitting
-        .into_iter()
-        .map(|fits| fits.unwrap_or(true))
-        .collect()
+    let fitting = fitting.into_iter().map(|fits| fits.unwrap_or(true));
+    Ok(fitting.collect())
+}
+
+/// The violations of interfaces with which packages are deployed.
+struct AcceptedViolations {
+    levels: Levels,
+    baseline: Baseline,
+}
+
+impl AcceptedViolations {
+    fn read(args: &AcceptedViolationArgs, options: &ReadOptions) -> Result<Self> {
+        let mut levels = Levels::default();
+        for status in &args.allow {
+            levels.set(*status, Level::Allow);
+        }
+        let baseline = args.baseline.as_ref();
+        let baseline = baseline.map(|file| read_baseline(file, options));
+        Ok(Self {
+            levels,
+            baseline: baseline.transpose()?.unwrap_or_default(),
+        })
+    }
 }
 
 /// The classes of all releases that implement interfaces.
@@ -85,15 +108,34 @@ impl<'packages> InterfaceClasses<'packages> {
         self.classes.is_empty()
     }
 
-    /// The violations on a machine that are errors in `pkgres check --interfaces`, too.
-    fn errors_on(&self, machine: &str, facts: Facts) -> Vec<Diagnostic> {
+    /// The violations on a machine that are errors in `pkgres check --interfaces`, too, and are not accepted.
+    fn errors_on(
+        &self,
+        machine: &str,
+        facts: Facts,
+        accepted: &AcceptedViolations,
+    ) -> Vec<Diagnostic> {
         let platform = Platform {
             name: machine.to_owned(),
             facts,
         };
-        let (levels, baseline) = (Levels::default(), Baseline::default());
-        let found = conformance_findings(&self.classes, &[platform], &levels, &baseline);
+        let AcceptedViolations { levels, baseline } = accepted;
+        let found = conformance_findings(&self.classes, &[platform], levels, baseline);
         let errors = found.findings.into_iter().filter(Diagnostic::is_error);
-        errors.collect()
+        errors.map(with_way_on).collect()
     }
+}
+
+/// A violation with the options that deploy the package all the same: whoever deploys it may be unable to change it.
+fn with_way_on(violation: Diagnostic) -> Diagnostic {
+    let status = match violation.code {
+        Code::SignatureMismatch => ConformanceStatus::SignatureMismatch,
+        Code::InterfaceConflict => ConformanceStatus::Conflict,
+        // A mistake in the interface itself.
+        _ => return violation,
+    };
+    violation.hint(format!(
+        "if the package belongs to others, `--allow {}` deploys it all the same, and `--baseline FILE` accepts the known violations in a file",
+        status.as_str()
+    ))
 }

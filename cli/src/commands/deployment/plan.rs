@@ -39,7 +39,14 @@ pub(in crate::commands) fn plan(
     }
     let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
-    let conforming = conforming(&machines, &prepared, &args.deployment, &interrupts, output);
+    let conforming = conforming(
+        &machines,
+        &prepared,
+        &args.deployment,
+        &context.read_options,
+        &interrupts,
+        output,
+    )?;
     machines.run(
         output,
         || interrupts.cancellation.is_cancelled(),

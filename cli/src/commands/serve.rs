@@ -11,6 +11,7 @@ use pkgres_registry_server::{
     AccessKey, Background, BlobError, Bucket, DatabaseError, Environment, OpenError,
     RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -56,6 +57,10 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         registry.create_admin_token(|secret| write_token(&token_file, secret))?;
     }
     let is_new = is_first || args.new_admin_token;
+    let mut options = ServeOptions::default();
+    if let Some(files) = raise_file_limit() {
+        options = options.with_open_files(files);
+    }
     let background = Background::start(&registry);
     let service = Arc::new(Service::new(Arc::clone(&registry)));
     let served = runtime.block_on(async {
@@ -75,7 +80,7 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
                 Escaped::new(&path)
             ));
         }
-        serve(listener, service, ServeOptions::default(), shutdown).await;
+        serve(listener, service, options, shutdown).await;
         Ok(())
     });
     drop(background);
@@ -84,6 +89,20 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     drop(lock);
     runtime.shutdown_timeout(Duration::from_secs(5));
     served.map(|()| Exit::Done)
+}
+
+/// Raises the limit of open files to what the system permits, as programs in Go do: the lower default is meant for programs
+/// that use `select`. Returns the limit; `None` if there is none.
+fn raise_file_limit() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    }
 }
 
 /// Makes this process the only server of a data folder: another one would not see what this one writes.

@@ -24,6 +24,9 @@ use tokio::sync::Semaphore;
 use super::service::Service;
 use super::write_timeout::{ClientStream, CountedBody, Unsent, write_timed_out};
 
+/// The number of open files that are left for the database, its connections and those of a bucket.
+const FILES_OF_STORAGE: u64 = 64;
+
 /// Limits of connections.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -55,6 +58,16 @@ impl ServeOptions {
     #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
         self.connections = connections;
+        self
+    }
+
+    /// These options with no more connections than a process can have that may open this many files. Each connection may also
+    /// have an artifact open, and some files are left for the database.
+    #[must_use]
+    pub fn with_open_files(mut self, files: u64) -> Self {
+        let most = (files / 2).saturating_sub(FILES_OF_STORAGE).max(1);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        self.connections = self.connections.min(most);
         self
     }
 

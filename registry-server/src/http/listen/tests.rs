@@ -134,6 +134,14 @@ fn one_connection() -> ServeOptions {
 }
 
 #[test]
+fn connections_leave_files_for_artifacts() {
+    for (files, expected) in [(1024, 448), (524_288, 4096), (64, 1), (u64::MAX, 4096)] {
+        let options = ServeOptions::default().with_open_files(files);
+        assert_eq!(options.connections, expected, "{files}");
+    }
+}
+
+#[test]
 fn silent_connections_are_closed() {
     paused(async {
         let options = ServeOptions::default()

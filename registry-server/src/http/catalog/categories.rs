@@ -111,6 +111,9 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
         return Err(invalid_body(detail));
     }
     check_name(&name)?;
+    if name.trim() != name {
+        return Err(invalid_body("a name neither begins nor ends with a blank"));
+    }
     let view = service.registry.add_category(request.principal()?, &name)?;
     Ok(Response::json(&described(&view)))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::PackageName;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::{Principal, Scope};
 use crate::database::Transaction;
@@ -18,6 +19,13 @@ pub(crate) struct CategoryView {
     pub(crate) row: CategoryRow,
     /// The releases of the category, sorted by name.
     pub(crate) releases: Vec<CategorizedRelease>,
+}
+
+/// The form of a name that is the same for all names that differ only in case, in blanks or in the width of letters.
+fn appearance(name: &str) -> String {
+    let folded = name.nfkc().collect::<String>().to_lowercase();
+    let words: Vec<&str> = folded.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// All categories with their releases.
@@ -101,14 +109,19 @@ impl RegistryBackend {
             created: now.clone(),
             updated: now,
         };
+        let look = appearance(name);
         let is_new = self
             .database
-            .write(|transaction| groups::add_category(transaction, &row))?;
+            .write(|transaction| -> Result<bool, Problem> {
+                let known = groups::categories(transaction)?;
+                let is_taken = known.iter().any(|known| appearance(&known.name) == look);
+                Ok(!is_taken && groups::add_category(transaction, &row)?)
+            })?;
         if is_new {
             let releases = Vec::new();
             return Ok(CategoryView { row, releases });
         }
-        let detail = "there is a category with this name";
+        let detail = "there is a category with this name, or with one that looks the same";
         Err(Problem::new(ProblemCode::CategoryExists, detail))
     }
 
@@ -126,5 +139,19 @@ impl RegistryBackend {
             }
             Ok(groups::remove_category(transaction, id)?)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_the_same_are_one() {
+        for other in ["web", " Web ", "Web\u{a0}", "\u{ff37}eb"] {
+            assert_eq!(appearance(other), appearance("Web"), "{other}");
+        }
+        assert_eq!(appearance("Big  Data"), appearance("big data"));
+        assert_ne!(appearance("BigData"), appearance("Big Data"));
     }
 }

@@ -20,6 +20,13 @@ pub(crate) fn from_other_folder(other: &Path, below: &Path) -> PathBuf {
     }
 }
 
+/// The path of the current folder from a folder around it; `None` if it is not in that folder.
+pub(crate) fn inside_of(around: &Path) -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    let inside = current.strip_prefix(around.canonicalize().ok()?).ok()?;
+    Some(inside.to_owned())
+}
+
 /// The path from one folder to what is `below` another one.
 fn path_between(current: &Path, folder: &Path, below: &Path) -> PathBuf {
     if let Ok(rest) = folder.strip_prefix(current) {
@@ -71,6 +78,16 @@ fn without_detours(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_folders_around_the_current_one_contain_it() {
+        let current = std::env::current_dir().expect("there is one");
+        let parent = current.parent().expect("it is not the root");
+        let name = current.file_name().map(PathBuf::from);
+        assert_eq!(inside_of(parent), name);
+        assert_eq!(inside_of(&current), Some(PathBuf::new()));
+        assert_eq!(inside_of(&current.join("src")), None);
+    }
 
     #[test]
     fn paths_are_as_short_as_possible() {

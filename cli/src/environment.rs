@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::most_similar;
 use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange, why_not_proxy};
 use pkgres_settings::{DECLARED, VARIABLES};
+
+use crate::current_folder::inside_of;
 
 /// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
@@ -193,6 +195,11 @@ pub(crate) fn reject_shared_variables<'names>(
         }
     }
     Ok(())
+}
+
+/// The current folder from the top of the repository of a GitHub workflow, if this is one.
+pub(crate) fn folder_in_repository() -> Option<PathBuf> {
+    inside_of(Path::new(&variable("GITHUB_WORKSPACE")?))
 }
 
 /// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If

@@ -22,7 +22,7 @@ use self::captured::{Buffer, SharedMessage};
 use self::document::{Pending, completed};
 use self::style::{StdoutKind, same_destination};
 use crate::args::{Arguments, Format};
-use crate::environment::variable;
+use crate::environment::{folder_in_repository, variable};
 use crate::exit::Exit;
 use crate::folder_in_hints;
 use crate::invocation::quoted;
@@ -406,8 +406,10 @@ impl Output {
 
     /// Writes annotations of GitHub workflows.
     pub(crate) fn annotations(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+        // A step of a workflow can begin in another folder than the top of the repository.
+        let folder = folder_in_repository().or_else(|| self.style.folder.clone());
         for annotation in annotations {
-            let line = annotation.line(self.style.folder.as_deref());
+            let line = annotation.line(folder.as_deref());
             self.data(&line);
         }
     }

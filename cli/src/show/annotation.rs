@@ -86,8 +86,8 @@ impl Annotation {
         }
     }
 
-    /// The annotation as a line. A workflow begins at the root of its repository, and its runner resolves the paths of files
-    /// there, not in the folder that the run changed to.
+    /// The annotation as a line. The runner of a workflow resolves the paths of files at the root of the repository, from
+    /// which `folder` leads to the current folder.
     pub(crate) fn line(&self, folder: Option<&Path>) -> String {
         let mut properties = Vec::new();
         if let Some(file) = &self.subject.file {

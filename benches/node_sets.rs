@@ -46,7 +46,7 @@ fn main() {
             let start = thread_time();
             let parsed = read_node_set("bench.xml", text.as_bytes());
             read.push(thread_time().saturating_sub(start));
-            types = parsed.value().expect("the file is right").types.len();
+            types = parsed.value().expect("the file is valid").types.len();
         }
         let (bare, read) = (median(bare), median(read));
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
@@ -65,7 +65,7 @@ fn events(text: &str) -> usize {
     let mut reader = Reader::from_str(text);
     let mut elements = 0;
     loop {
-        match reader.read_event().expect("the file is right") {
+        match reader.read_event().expect("the file is valid") {
             Event::Start(_) | Event::Empty(_) => elements += 1,
             Event::Eof => return elements,
             _ => {}

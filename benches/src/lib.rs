@@ -8,8 +8,9 @@
 //! Whole runs of the binary are measured by [`process`], on an [`index`] among others and next to
 //! others by [`whole`], and shown by [`table`]; [`server`] starts a registry, and [`reading`] measures one.
 //!
-//! The programs are `solve.rs`, `explain.rs`, `certify.rs`, `process.rs`, `registry.rs`, `collections.rs` and
-//! `node_sets.rs`; see there for how to run them. Nothing depends on this crate, and it is not built unless it is asked for.
+//! The programs are `solve.rs`, `explain.rs`, `certify.rs`, `process.rs`, `registry.rs`, `collections.rs`,
+//! `node_sets.rs` and `checks.rs`; see there for how to run them. Nothing depends on this crate, and it is not built
+//! unless it is asked for.
 
 pub mod cases;
 pub mod check;

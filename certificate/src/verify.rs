@@ -61,7 +61,7 @@ pub fn verify(certificate: &Certificate) -> Result<Accepted, Rejected> {
         without.map(|without| (without.number, without)).collect();
     for (number, constraints) in claim.needed() {
         let without = without.get(&number).ok_or(Rejected::Missing(number))?;
-        let is_in_problem = *constraints.end() <= verified.problem;
+        let is_in_problem = *constraints.end() <= verified.problem_count;
         if !is_in_problem || !leaves_out(&certificate.problem, &constraints, &without.problem) {
             return Err(Rejected::OtherProblem(number));
         }
@@ -73,7 +73,7 @@ pub fn verify(certificate: &Certificate) -> Result<Accepted, Rejected> {
     }
     Ok(Accepted {
         claim,
-        constraints: verified.problem,
-        steps: verified.derived,
+        constraints: verified.problem_count,
+        steps: verified.derived_count,
     })
 }

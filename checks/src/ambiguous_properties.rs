@@ -155,7 +155,7 @@ mod tests {
         let options = ReadOptions::with_core(None);
         let (manifest, _) = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options)
             .into_result()
-            .expect("the manifest is right");
+            .expect("the manifest is valid");
         let package = Package::assemble(manifest, &options, |_| Some(file.clone().into_bytes()));
         let (package, _) = package.into_result().expect("the classes are right");
         let mut findings = Vec::new();

@@ -1,6 +1,6 @@
 //! Compares two versions of an interface, and says what the differences mean for callers.
 //!
-//! A new function breaks classes that implement the interface, and no caller: it needs a minor step.
+//! A new function breaks classes that implement the interface, and no caller: it needs a minor bump.
 
 use std::collections::BTreeSet;
 use std::fmt;

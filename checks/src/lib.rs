@@ -112,11 +112,11 @@ pub fn check_manifest(manifest: &PackageManifest) -> Vec<Diagnostic> {
 /// let options = ReadOptions::with_core(None);
 /// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
 ///     .into_result()
-///     .expect("the manifest is right");
+///     .expect("the manifest is valid");
 /// let class = b"Name: org.acme.Web\nExtends: org.acme.Server\n";
 /// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
 ///     .into_result()
-///     .expect("the class is right");
+///     .expect("the class is valid");
 /// let findings = check_package(&package, None, &Nothing);
 /// assert_eq!(
 ///     findings[0].message,
@@ -145,7 +145,7 @@ pub fn check_package(
 /// let text = b"Name: org.acme.Web\nProperties:\n  port:\n    Contract: $.itn()\n";
 /// let (classes, _) = read_class_file("Web.yaml", text, &[], &ReadOptions::default())
 ///     .into_result()
-///     .expect("the class is right");
+///     .expect("the class is valid");
 /// assert_eq!(check_classes(&classes)[0].hints, ["did you mean `int`?"]);
 /// ```
 pub fn check_classes<'class>(

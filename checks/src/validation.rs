@@ -21,7 +21,7 @@ use pkgres_manifest::{
 /// let text = b"validators:\n  - script: {install: {env_vars: [version]}}\n";
 /// let (validation, _) = read_validation_file("validate.yaml", text, &ReadOptions::default())
 ///     .into_result()
-///     .expect("the validation is right");
+///     .expect("the validation is valid");
 /// let findings = check_validation(&validation, |_| true);
 /// assert_eq!(
 ///     findings[0].message,

@@ -45,11 +45,11 @@ fn read(manifest: &str, class_file: &str) -> Package {
     let options = ReadOptions::default();
     let (manifest, _) = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options)
         .into_result()
-        .expect("the manifest is right");
+        .expect("the manifest is valid");
     let package = Package::assemble(manifest, &options, |path| {
         (path.as_str() == "Classes/App.yaml").then(|| class_file.as_bytes().to_vec())
     });
-    let (package, _) = package.into_result().expect("the package is right");
+    let (package, _) = package.into_result().expect("the package is valid");
     package
 }
 
@@ -169,7 +169,7 @@ fn a_file_defines_another_class() {
     let options = ReadOptions::default();
     for name in ["manifest.yaml", "some/folder/manifest.yaml"] {
         let manifest = PackageManifest::read(name, text.as_bytes(), &options);
-        let (manifest, _) = manifest.into_result().expect("the manifest is right");
+        let (manifest, _) = manifest.into_result().expect("the manifest is valid");
         let package = Package::assemble(manifest, &options, |path| {
             let class = match path.as_str() {
                 "Classes/App.yaml" => "Ap",
@@ -178,7 +178,7 @@ fn a_file_defines_another_class() {
             };
             Some(format!("{NAMESPACES}Name: {class}\n").into_bytes())
         });
-        let (package, _) = package.into_result().expect("the package is right");
+        let (package, _) = package.into_result().expect("the package is valid");
         let core = PackageName::default_core_library();
         let findings = check_package(&package, Some(&core), &Known(BTreeMap::new()));
         let is_not_defined = |finding: &&Diagnostic| finding.code == Code::ClassNotDefined;
@@ -201,7 +201,7 @@ fn many_undefined_classes_are_reported_quickly() {
         }
         let options = ReadOptions::default();
         let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-        let (manifest, _) = manifest.into_result().expect("the manifest is right");
+        let (manifest, _) = manifest.into_result().expect("the manifest is valid");
         let package = Package::assemble(manifest, &options, |path| {
             let file = path.as_str().strip_prefix("Classes/")?;
             let file: usize = file.strip_suffix(".yaml")?.parse().ok()?;
@@ -210,7 +210,7 @@ fn many_undefined_classes_are_reported_quickly() {
                 classes.map(|number| format!("{NAMESPACES}Name: {long}Come{number}\n---\n"));
             Some(classes.collect::<String>().into_bytes())
         });
-        let (package, _) = package.into_result().expect("the package is right");
+        let (package, _) = package.into_result().expect("the package is valid");
         let core = PackageName::default_core_library();
         let findings = check_package(&package, Some(&core), &Known(BTreeMap::new()));
         let is_not_defined = |finding: &&Diagnostic| finding.code == Code::ClassNotDefined;
@@ -704,7 +704,7 @@ fn a_class_that_needs_itself_cannot_be_loaded() {
         let text = format!("Namespaces: {{=: org.acme}}\nName: Web\nUsage: Meta\n{body}\n");
         let options = ReadOptions::default();
         let read = pkgres_manifest::read_class_file("Web.yaml", text.as_bytes(), &[], &options);
-        let (classes, _) = read.into_result().expect("the class is right");
+        let (classes, _) = read.into_result().expect("the class is valid");
         let findings = pkgres_checks::check_classes(&classes);
         let messages = findings.into_iter().map(|finding| finding.message);
         messages.collect::<Vec<String>>()

@@ -16,7 +16,7 @@ fn problems(contract: &str, value: &str) -> Vec<String> {
                      Classes: {acme.App: App.yaml, acme.Holder: App.yaml, acme.Other: App.yaml}\n";
     let (manifest, _) = PackageManifest::read("manifest.yaml", manifest, &options)
         .into_result()
-        .expect("the manifest is right");
+        .expect("the manifest is valid");
     let classes = format!("{CLASSES}Properties:\n  p: {{Contract: {contract}}}\n");
     let read = Package::assemble(manifest, &options, |_| Some(classes.clone().into_bytes()));
     let (package, _) = read.into_result().expect("the classes are right");
@@ -41,7 +41,7 @@ fn problems(contract: &str, value: &str) -> Vec<String> {
     );
     let (model, _) = ObjectModel::read("model.json", model.as_bytes(), &Limits::default())
         .into_result()
-        .expect("the model is right");
+        .expect("the model is valid");
     let report = check_model(&model, &packages);
     report
         .findings

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{
-    CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec,
-    Version,
+    ClassName, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec, Version,
 };
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
 use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root, Supply, Update};
@@ -59,9 +58,8 @@ impl OriginalRequest {
 /// The request without the option that each package has one release, if that is an option.
 fn side_by_side(request: &Request) -> Option<Request> {
     let mut records = request.roots.iter().filter_map(Root::record);
-    let is_class_package = records.all(|record| record.ecosystem == CLASS_PACKAGES);
-    let is_optional =
-        request.options.single_version && is_class_package && request.update.is_none();
+    let is_possible = records.all(|record| record.ecosystem.has_side_by_side());
+    let is_optional = request.options.single_version && is_possible && request.update.is_none();
     let mut request = is_optional.then(|| request.clone())?;
     request.options.single_version = false;
     Some(request)

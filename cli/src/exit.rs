@@ -11,7 +11,7 @@ use self::Exit::{
 };
 
 /// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the most severe
-/// one is used, which is the largest one in the order of these values.
+/// one is used: the largest number, except that every error is more severe than 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Success.
@@ -28,7 +28,7 @@ pub(crate) enum Exit {
     GaveUp = 5,
     /// A machine fails its validation.
     Invalid = 6,
-    /// A resource could not be brought into order.
+    /// A resource failed.
     Resource = 7,
     /// There are differences, and `--exit-code` is set.
     Pending = 10,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pkgres_formats::{Prereleases, Rules};
+use pkgres_formats::{Format, Prereleases};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, PackageName, RegistryName};
 use pkgres_registry_client::{
@@ -161,7 +161,7 @@ impl SolveTask {
             }
         }
         self.warnings.extend(project.warnings.iter().cloned());
-        self.apply_rules(project.format.rules());
+        self.apply_rules(project.format);
         self.origin.packages.extend(project.package().cloned());
         let mut places = RootPlaces::of(project);
         let mut record = project.record();
@@ -204,7 +204,8 @@ impl SolveTask {
     }
 
     /// Applies the rules of an ecosystem to the request.
-    fn apply_rules(&mut self, rules: Rules) {
+    fn apply_rules(&mut self, format: &dyn Format) {
+        let rules = format.rules();
         let Request {
             core,
             options,
@@ -219,7 +220,7 @@ impl SolveTask {
         if !rules.has_core_library {
             *core = None;
         }
-        options.single_version |= !rules.side_by_side;
+        options.single_version |= !format.ecosystem().has_side_by_side();
         self.compares_registries |= rules.newest_of_registries;
         if rules.class_cycles && options.classes == ClassRules::Inheritance {
             options.classes = ClassRules::Definition;

@@ -44,6 +44,6 @@ pub(crate) fn validate(
 
 fn main() {
     let root = std::env::args_os().nth(1).expect("the root of a machine");
-    let report = validate(root.as_ref(), false).expect("the validation is right");
+    let report = validate(root.as_ref(), false).expect("the validation is valid");
     assert!(report.is_passed(), "{:?}", report.findings);
 }

@@ -76,5 +76,5 @@ pub(crate) fn apply(root: &Path) -> Result<Status, Box<dyn std::error::Error>> {
 
 fn main() {
     let root = std::env::args_os().nth(1).expect("the root of a machine");
-    apply(root.as_ref()).expect("the setting is right");
+    apply(root.as_ref()).expect("the setting is valid");
 }

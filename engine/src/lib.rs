@@ -2,10 +2,13 @@
 //!
 //! A [`Resource`] is a part of a machine, such as a file with some content. Its check gets a [`Probe`], which can only
 //! read, and reports that the resource is in order, or returns a [`Change`]. Only a change gets a [`Target`], which can
-//! also write. So a check that writes does not compile, and a dry run is the same code without the last step.
+//! also write. So a check cannot write files, and a dry run is the same code without the last step. Commands that a
+//! check runs are kept from writing where [`Probe::enforces_read_only`] holds, which it does not over ssh.
 //!
-//! Everything that touches a machine goes through these two traits. [`Machine`] implements them for this machine and for
-//! folders with the root file system of another one. [`SimulatedMachine`] is a machine in memory for tests, whose operations can fail.
+//! Everything that touches a machine goes through these two traits. [`Machine`] implements them for this machine and
+//! for folders with the root file system of another one, [`SshMachine`] for machines that are reached by ssh, and
+//! [`Overlay`] on top of another machine. [`SimulatedMachine`] is a machine in memory for tests, whose operations can
+//! fail.
 //!
 //! This works only on Linux, because only its system calls can keep links inside a root folder.
 #![cfg(target_os = "linux")]

@@ -39,13 +39,13 @@ fn bind(packages: &[WrittenPackage<'_>]) -> (BoundPackages, Vec<Release>, Files)
     for (name, manifest, contents) in packages {
         let manifest = format!("FullName: {name}\nType: Library\nVersion: 1.2.0\n{manifest}");
         let read = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-        let (manifest, _) = read.into_result().expect("the manifest is right");
+        let (manifest, _) = read.into_result().expect("the manifest is valid");
         let read = Package::assemble(manifest, &options, |path| {
             let mut found = contents.iter();
             let found = found.find(|(known, _)| *known == path.as_str())?;
             Some(found.1.as_bytes().to_vec())
         });
-        let (package, _) = read.into_result().expect("the package is right");
+        let (package, _) = read.into_result().expect("the package is valid");
         let release = package.release();
         for (path, text) in *contents {
             let key = ((*name).to_owned(), (*path).to_owned());
@@ -207,7 +207,7 @@ fn a_function_gets_its_object_with_the_defaults_of_its_class() {
     let text = b"- '?': {id: one, type: a.Web}\n  title: x\n  \
                  db: {'?': {id: two, type: a.Base}, port: 5432}\n  same: two\n- '?': {id: three, type: a.Base}\n";
     let model = ObjectModel::read("model.yaml", text, &Limits::default());
-    let (model, _) = model.into_result().expect("the model is right");
+    let (model, _) = model.into_result().expect("the model is valid");
     let (web, base) = (class("a.Web"), class("a.Base"));
     assert_eq!(callable_objects(&packages, &model, &base).len(), 3);
     let found = callable_objects(&packages, &model, &web);

@@ -1,11 +1,11 @@
 //! Atomic writes and careful reads of files.
 //!
-//! This is the only crate of the workspace that writes. A file is written beside its target, synced and renamed; a
-//! folder is filled beside its target and renamed. A reader, and a machine that crashed, see the old state or the new
-//! one, never a part. Writes never go through a link.
+//! This is the only crate of the workspace that writes. A file is written beside its target and renamed; a folder is
+//! filled beside its target and renamed. A reader sees the old state or the new one, never a part. All but files of a
+//! cache are synced first, so the same holds after a crash of the machine. Writes never go through a link.
 //!
 //! Writes of files and folders that stay go through the trait [`FileSystem`], so that tests can let any step fail, or
-//! crash after it. Temporary files, locks, and the root file systems of machines do not need it.
+//! crash before it. Temporary files, locks, and the root file systems of machines do not need it.
 //!
 //! ```
 //! use pkgres_files::{Follow, RealFileSystem, read_file, write_file};

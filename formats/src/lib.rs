@@ -20,13 +20,14 @@
 //!   [`read_root`](Format::read_root), [`is_release_name`](Format::is_release_name),
 //!   [`release_extent`](Format::release_extent), [`read_releases`](Format::read_releases)).
 //!   [`read_json`](pkgres_manifest::document::read_json) and [`read_yaml`](pkgres_manifest::document::read_yaml) read
-//!   documents with the positions of their values. Formats may share the ending of archives: the first one that can read a
-//!   file has it.
-//! - **Everything else has a default**, and is worth writing for what users do: [`usual_root_names`](Format::usual_root_names)
-//!   for commands that are given a folder, [`with_requirement`](Format::with_requirement) and
-//!   [`with_ranges`](Format::with_ranges) for `pkgres add` and repairs, [`artifact_name`](Format::artifact_name) for
-//!   `pkgres vendor`, [`distribution`](Format::distribution) for hints, and [`declarations`](Format::declarations) for
-//!   `pkgres semver`. By default, [`check_root`](Format::check_root) looks at the classes in the record.
+//!   documents with the positions of their values. Formats may share the ending of archives: a file belongs to the
+//!   first format that can read it.
+//! - **Everything else has a default.** Write these for the commands that users will miss:
+//!   [`usual_root_names`](Format::usual_root_names) for commands that are given a folder,
+//!   [`with_requirement`](Format::with_requirement) and [`with_ranges`](Format::with_ranges) for `pkgres add` and
+//!   repairs, [`artifact_name`](Format::artifact_name) for `pkgres vendor`, [`distribution`](Format::distribution) for
+//!   hints, and [`declarations`](Format::declarations) for `pkgres semver`. By default,
+//!   [`check_root`](Format::check_root) looks at the classes in the record.
 //!
 //! Elsewhere, only some things are particular to a package system: registries that speak its native protocol
 //! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for collections

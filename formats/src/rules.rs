@@ -7,15 +7,13 @@
 pub struct Rules {
     /// Whether every package requires the core library implicitly.
     pub has_core_library: bool,
-    /// Whether several releases of a package may be in a resolution.
-    pub side_by_side: bool,
     /// Whether classes may extend each other in a cycle, as modules may import each other. The solver then checks that
     /// extended classes are defined, and nothing else about classes.
     pub class_cycles: bool,
     /// Whether classes inherit from what they extend, as types do. Modules that import each other do not. It decides what
     /// `pkgres semver` compares.
     pub inheritance: bool,
-    /// Whether the steps between versions promise what changed, as Semantic Versioning has it.
+    /// Whether version bumps promise what changed, as Semantic Versioning has it.
     pub semantic_versions: bool,
     /// When a prerelease is a candidate.
     pub prereleases: Prereleases,
@@ -33,7 +31,6 @@ impl Rules {
     /// The rules of class packages.
     pub const CLASS_PACKAGES: Self = Self {
         has_core_library: true,
-        side_by_side: true,
         class_cycles: false,
         inheritance: true,
         semantic_versions: true,
@@ -46,7 +43,6 @@ impl Rules {
     /// The rules of most package systems: one release of a package, no core library, and cycles of classes.
     pub const SINGLE_RELEASE: Self = Self {
         has_core_library: false,
-        side_by_side: false,
         class_cycles: true,
         inheritance: false,
         semantic_versions: true,

@@ -1,4 +1,4 @@
-//! Hostile input: fuzz targets for every parser of the workspace, and how work grows with input.
+//! Hostile input: fuzz targets for the parsers of untrusted input, and how work grows with input.
 //!
 //! A [`Target`] is a function from bytes to nothing. It reads the bytes with one parser, and asserts what must
 //! hold for every input: what is written after reading reads as the same value, two readers of one format

@@ -23,7 +23,7 @@
 //! let options = ReadOptions::default();
 //! let (manifest, findings) = PackageManifest::read("manifest.yaml", text, &options)
 //!     .into_result()
-//!     .expect("the manifest is right");
+//!     .expect("the manifest is valid");
 //! assert!(findings.is_empty());
 //!
 //! // A version is the text that was written, not the number 1.1.

@@ -94,10 +94,11 @@ pub struct Limits {
     pub archive_entries: u64,
     /// The total size of the files of an archive in bytes: 64 MiB by default.
     pub unpacked_bytes: u64,
-    /// The total size of the files of an archive as a multiple of its own size. It applies only above
+    /// The total size of the files of an archive as a multiple of its own size: 100 by default. It applies only above
     /// [`unpacked_ratio_floor`](Self::unpacked_ratio_floor).
     pub unpacked_ratio: u64,
-    /// The total size of files in bytes up to which [`unpacked_ratio`](Self::unpacked_ratio) does not apply.
+    /// The total size of files in bytes up to which [`unpacked_ratio`](Self::unpacked_ratio) does not apply: 1 MiB by
+    /// default.
     pub unpacked_ratio_floor: u64,
     /// The size of a line of an index in bytes: 1 MiB by default.
     pub index_line_bytes: u64,
@@ -107,7 +108,7 @@ pub struct Limits {
     pub model_bytes: u64,
     /// The scalars, sequences and mappings in an object model: 500,000 by default.
     pub model_nodes: usize,
-    /// The texts of a resource in bytes, once values have filled in its templates.
+    /// The strings of a resource in bytes, once values have filled in its templates: 1 MiB by default.
     pub resource_bytes: u64,
 }
 

@@ -25,12 +25,13 @@ pub struct RegistryName(Arc<str>);
 pub struct RegistryNameError(pub String);
 
 impl RegistryName {
-    /// The name of the first registry that nobody gave a name.
-    pub const UNNAMED: &str = "default";
+    /// The name of the first registry that nobody named. The others are `registry-2` and so on, by their position.
+    pub const DEFAULT: &str = "default";
 
-    /// Whether nobody gave the registry a name. Messages then show its location instead.
-    pub fn is_unnamed(&self) -> bool {
-        self.as_str() == Self::UNNAMED
+    /// Whether this is the [name](Self::DEFAULT) of the first registry that nobody named. Messages show the location of
+    /// this registry instead.
+    pub fn is_default(&self) -> bool {
+        self.as_str() == Self::DEFAULT
     }
 
     /// Reads a name.
@@ -88,11 +89,11 @@ impl ReleaseSource {
         }
     }
 
-    /// Whether this source can replace another one in a lockfile, if it has the same artifact: a registry that nobody
-    /// gave a name replaces any other, such as a folder of copies of the archives. The lockfile keeps the name then.
+    /// Whether this source can replace another one in a lockfile, if it has the same artifact: the first registry that
+    /// nobody named replaces any other, such as a folder of copies of the archives. The lockfile keeps the name then.
     pub fn can_replace(&self, locked: &Self) -> bool {
         match (self, locked) {
-            (Self::Registry(name), Self::Registry(_)) => self == locked || name.is_unnamed(),
+            (Self::Registry(name), Self::Registry(_)) => self == locked || name.is_default(),
             _ => self == locked,
         }
     }

@@ -1,7 +1,7 @@
 //! "Did you mean": the word that is most similar to a misspelt one.
 //!
-//! Distance counts insertions, deletions, replacements and swaps of neighbours, without regard to case. A
-//! candidate is similar if at most a third of the longer word differs, and not all of it.
+//! Distance counts insertions, deletions, replacements and swaps of neighbours, without regard to case. A candidate is
+//! similar if at most a third of the characters of the longer word differ, but not all of them.
 
 use std::fmt::Display;
 

@@ -41,7 +41,7 @@ fn all_keys_are_read() {
          \x20   Deprecated: {since: 1.10, removed_in: 2, successor: start}\n\
          \x20 status:\n",
     );
-    let interface = interface.expect("it is right");
+    let interface = interface.expect("it is valid");
     assert_eq!(
         findings,
         [
@@ -261,7 +261,7 @@ fn facts_are_values_by_key() {
     assert_eq!(
         read("os: {a: b}\n"),
         Err(vec![
-            "facts:1:5: error[PK0007]: a fact must be text or a list of texts, not a mapping"
+            "facts:1:5: error[PK0007]: a fact must be text or a list of strings, not a mapping"
                 .to_owned()
         ])
     );

@@ -137,7 +137,7 @@ fn versions_come_from_every_place_that_can_hold_them() {
 fn an_object_that_is_listed_twice_is_reported() {
     let text = "- '?': {id: a, type: x.Y}\n- '?': {id: a, type: x.Y}\n";
     let read = ObjectModel::read("m.yaml", text.as_bytes(), &Limits::default());
-    let (model, warnings) = read.into_result().expect("it is right");
+    let (model, warnings) = read.into_result().expect("it is valid");
     assert_eq!(model.objects().len(), 1);
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     assert_eq!(

@@ -57,7 +57,7 @@ fn shown(finding: &Diagnostic) -> String {
 
 #[test]
 fn all_keys_are_read() {
-    let resources = read(WHOLE).expect("the file is right");
+    let resources = read(WHOLE).expect("the file is valid");
     let ids: Vec<String> = resources
         .for_package
         .iter()
@@ -260,7 +260,7 @@ fn values_fill_in_templates_as_data() {
     }
     let all = "{file: '/etc/${this.name}', after: ['directory:/${this.port}'], before: ['a:${this.name}'], \
                notifies: ['b:${this.name}'], receives: {content: {'exec:${this.name}': stdout}}}";
-    let resource = instantiate(all, &limits).expect("it is right");
+    let resource = instantiate(all, &limits).expect("it is valid");
     assert_eq!(resource.id.value.to_string(), "file:/etc/web");
     assert_eq!(resource.after[0].value.to_string(), "directory:/8080");
     assert_eq!(resource.before[0].value.to_string(), "a:web");
@@ -345,7 +345,7 @@ fn kinds_read_properties_by_type() {
 #[test]
 fn a_resource_can_stand_for_others() {
     let text = "Package:\n- all: web\n  members:\n  - file: /a\n  - all: inner\n    members: [{file: /b}]\n";
-    let resources = read(text).expect("it is right").for_package;
+    let resources = read(text).expect("it is valid").for_package;
     let ids: Vec<_> = resources
         .iter()
         .map(|it| it.id().value.to_string())
@@ -466,7 +466,7 @@ proptest! {
                 TemplateValue::Text(Cow::Borrowed(&self.0))
             }
         }
-        let resources = read("Classes: {a.B: [{file: /a, content: 'x${this.y}z'}]}").expect("it is right");
+        let resources = read("Classes: {a.B: [{file: /a, content: 'x${this.y}z'}]}").expect("it is valid");
         let template = &resources.for_classes[0].resources[0];
         let expected = format!("x{value}z");
         let filled = template.instantiate(&Any(value), &Limits::default()).into_result();

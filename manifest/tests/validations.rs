@@ -73,7 +73,7 @@ validators:
 fn everything_is_read_as_it_is_written() {
     let (validation, findings) = read(ALL);
     assert_eq!(findings, [] as [&str; 0]);
-    let validation = validation.expect("it is right");
+    let validation = validation.expect("it is valid");
     let names: Vec<&str> = (validation.arguments.iter())
         .map(|argument| argument.name.value.as_str())
         .collect();
@@ -290,7 +290,7 @@ fn programs_can_have_validators_of_their_own() {
     options.custom_validators.push("kernel".to_owned());
     let (validation, findings) = read_with(text, &options);
     assert_eq!(findings, [] as [&str; 0]);
-    let validation = validation.expect("it is right");
+    let validation = validation.expect("it is valid");
     let ValidatorCheck::Custom { name, value } = &validation.validators[0].check else {
         panic!("it is a custom one");
     };
@@ -307,7 +307,7 @@ fn a_package_has_the_validation_that_its_manifest_names() {
         let source = SourceText::new("p/manifest.yaml", text);
         let options = ReadOptions::default();
         let read = PackageManifest::parse(&source, &options);
-        let (manifest, _) = read.into_result().expect("the manifest is right");
+        let (manifest, _) = read.into_result().expect("the manifest is valid");
         let read = Package::assemble(manifest, &options, |path| {
             let content = content.filter(|_| path.as_str() == "image/validate.yaml");
             content.map(|content| content.as_bytes().to_vec())
@@ -318,7 +318,7 @@ fn a_package_has_the_validation_that_its_manifest_names() {
         }
     };
     let good = "validators: [{script: install}]";
-    let package = assemble("image/validate.yaml", Some(good)).expect("it is right");
+    let package = assemble("image/validate.yaml", Some(good)).expect("it is valid");
     let validation = package.validation.expect("it has one");
     assert_eq!(validation.source.name(), "p/image/validate.yaml");
     let ValidatorCheck::Script(script) = &validation.validators[0].check else {

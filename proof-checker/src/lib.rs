@@ -40,7 +40,7 @@ pub use replay::{Conclusion, Verified, check};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}, {place} {number}: {message}")]
 pub struct CheckError {
-    /// What is wrong: "problem" or "proof".
+    /// Which text is wrong: "problem" or "proof".
     pub file: &'static str,
     /// What the number counts: lines or steps.
     pub place: &'static str,

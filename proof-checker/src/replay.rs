@@ -21,10 +21,10 @@ pub enum Conclusion {
 pub struct Verified {
     /// What it proves.
     pub conclusion: Conclusion,
-    /// How many inequalities the problem has.
-    pub problem: usize,
-    /// How many inequalities the proof derives.
-    pub derived: usize,
+    /// The number of inequalities of the problem.
+    pub problem_count: usize,
+    /// The number of inequalities that the proof derives.
+    pub derived_count: usize,
 }
 
 /// How far a proof is read.
@@ -109,8 +109,8 @@ fn check_within(
     match replay.state {
         State::Ended(conclusion) => Ok(Verified {
             conclusion,
-            problem: replay.problem,
-            derived: replay.database.count() - replay.problem,
+            problem_count: replay.problem,
+            derived_count: replay.database.count() - replay.problem,
         }),
         _ => Err(error(1, "it does not end with a conclusion".to_owned())),
     }

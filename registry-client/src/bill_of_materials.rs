@@ -257,10 +257,10 @@ fn application((name, version): Release<'_>) -> Value {
     })
 }
 
-/// The source of a release; `registry` for one that nobody gave a name.
+/// The source of a release; `registry` for the default one.
 fn source_name(source: &ReleaseSource) -> String {
     match source {
-        ReleaseSource::Registry(name) if name.is_unnamed() => "registry".to_owned(),
+        ReleaseSource::Registry(name) if name.is_default() => "registry".to_owned(),
         source => source.to_string(),
     }
 }
@@ -414,7 +414,7 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
         package["sourceInfo"] = json!(match &found.source {
             ReleaseSource::Host => "provided by the host".to_owned(),
             ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
-            ReleaseSource::Registry(name) if name.is_unnamed() => "a registry".to_owned(),
+            ReleaseSource::Registry(name) if name.is_default() => "a registry".to_owned(),
             ReleaseSource::Registry(name) => format!("registry {name}"),
         });
     }

@@ -20,15 +20,14 @@ use pkgres_resolver::{
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
-/// The outcome of a request. The list is complete, so that a `match` needs no wildcard.
+/// The outcome of a request. The list is complete, so a `match` needs no wildcard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Answer {
     /// There is a valid resolution.
     Solved(Box<Resolution>),
     /// There is no valid resolution: a proof.
     Conflict(Box<Conflict>),
-    /// The solver used up its steps: whether there is a resolution is not known.
+    /// The solver gave up, usually because it used up its steps; see [`Step::GaveUp`].
     GaveUp {
         /// The number of steps taken.
         steps: u64,
@@ -54,7 +53,8 @@ impl Answer {
 
 /// Runs a solver to its end with the releases of some registries. Blocks while a registry answers.
 ///
-/// `options` apply to the classes of packages, which are read for object models only.
+/// `options` apply to the classes of packages, which are read for object models only. If a registry has
+/// [drafts](crate::Registry::has_drafts), the classes of chosen releases may be unknown: use [`solve`] then.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn drive(
 ///
 /// Unlike [`drive`] it makes sure that no release of the answer is a [draft](crate::Registry::has_drafts): it completes
 /// those of an answer and solves again, until there are none. As a draft allows more than the whole record, a conflict
-/// is one with whole records, too.
+/// is one with whole records, too. It cannot be cancelled, because it makes its solvers itself.
 ///
 /// # Errors
 ///

@@ -86,12 +86,12 @@ impl RegistryLocation {
             let name = if let Some(name) = name {
                 name
             } else {
-                let taken = locations.iter().any(|other| other.name.is_unnamed());
+                let taken = locations.iter().any(|other| other.name.is_default());
                 let fallback = format!("registry-{}", locations.len() + 1);
                 RegistryName::parse(if taken {
                     &fallback
                 } else {
-                    RegistryName::UNNAMED
+                    RegistryName::DEFAULT
                 })?
             };
             let is_path = |path: &str| !path.is_empty() && !is_web(path);
@@ -119,7 +119,7 @@ impl RegistryLocation {
             folder.to_owned()
         };
         Self {
-            name: RegistryName::parse(RegistryName::UNNAMED).expect("the name is valid"),
+            name: RegistryName::parse(RegistryName::DEFAULT).expect("the name is valid"),
             kind: Kind::Directory(folder),
         }
     }

@@ -53,7 +53,7 @@ pub enum RegistryError {
     Interrupted,
     /// A registry answered with something that the solver cannot use.
     Unusable(ProvideError),
-    /// A registry returned answers for a different number of packages than it was asked for, so that nobody knows which
+    /// A registry returned answers for a different number of packages than it was asked for, so nobody knows which
     /// answer is about which package.
     WrongLength {
         /// The registry.

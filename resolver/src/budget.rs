@@ -45,7 +45,9 @@ impl From<Missing> for Interrupt {
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Makes the solver stop at its next step. This cannot be undone.
+    /// Makes the solver stop before its next unit of work: the current or next
+    /// [`Resolver::step`](crate::Resolver::step) returns [`Step::Cancelled`](crate::Step::Cancelled), unless it has a
+    /// whole answer. This cannot be undone.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -180,9 +182,9 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes the steps for looks, which each conflict counts since the one before. Each conflict adds a
-    /// clause, and what a decision propagates can be everything: without this, a step could take any
-    /// time.
+    /// Converts looks into steps. The search counts looks, and each conflict passes on those since the conflict before.
+    /// Each conflict adds a clause, and what a decision propagates can be everything: without this, a step could take
+    /// any time.
     pub(crate) fn take_looks(&mut self, looks: u64) {
         self.looks += looks;
         self.taken = self.taken.saturating_add(self.looks / LOOKS_PER_STEP);

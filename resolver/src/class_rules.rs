@@ -74,8 +74,8 @@ pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Optio
     violations(universe, selection).next()
 }
 
-/// The violations of a selection, from the [first](violation) on: one missing class, or else some
-/// cycles, or else one diamond for each class that has one of its own.
+/// The violations of a selection, from the [first](violation) on: one missing class; if there is none, short cycles; if
+/// there are none, one diamond for each class whose parents have none.
 pub(crate) fn violations(
     universe: &mut Universe,
     selection: &Selection,

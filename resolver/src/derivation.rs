@@ -35,7 +35,7 @@ pub struct Derivation {
 /// means "none of them".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DerivationVariable {
-    /// The release of a package that has one.
+    /// The release of a package that may have only one.
     Package {
         /// The package.
         package: PackageName,

@@ -8,14 +8,20 @@
 //!
 //! # Rules of a resolution
 //!
+//! 0. *Candidates*: a release can be chosen if it is not yanked, was published before the cut-off date, and is one of
+//!    the allowed versions ([`SolveOptions::only`]) and prereleases ([`PrereleasePolicy`]). A release that is locked can be
+//!    chosen anyway.
 //! 1. *Requirements*: each requirement of a root or of a chosen release is bound to a release that it allows.
 //! 2. *Class lookup*: every class that a release extends is found in the release or in what it requires.
 //! 3. *Class hierarchy*: no class inherits from itself, or from two classes of one name.
 //! 4. *Tiers*: there is one release of each package. Only if this is proved to be impossible are there several releases, of
 //!    as few packages as possible.
-//! 5. *Preference*: the resolution is the best one in the order of decisions or, if finding that takes too many conflicts,
-//!    one of which no release can be exchanged for a better candidate while all others stay. Locked versions are
-//!    preferred to others, then stable ones, then newer ones.
+//! 5. *Preference*: the resolution is the best one in the order of decisions or, if finding that takes too many
+//!    conflicts, one of which no release can be exchanged for a better candidate while all others stay. Locked versions
+//!    are preferred to others, then stable ones, then newer ones, unless the request ([`Preference`]) or a requirement
+//!    that names a prerelease says otherwise.
+//! 6. *Contracts*: each object of a model has a version of its class that the contracts of the properties which hold it
+//!    allow.
 //!
 //! The answer depends only on what was provided, not on the order, and "no solution" is always proved.
 //!
@@ -24,8 +30,8 @@
 //! An [`Update`] moves the named packages and as few others as possible. The [`UpdateReport`] lists
 //! what moved and why, and why better versions are impossible.
 //!
-//! [`LockCheck`] checks a lockfile without searching, and [`ModelPlan`] finds the requirements of the
-//! objects of a model.
+//! [`LockCheck`] checks a lockfile without searching, and [`frozen`] turns it into a resolution. [`find_repairs`] finds
+//! the cheapest repairs of a conflict. [`ModelPlan`] finds the requirements of the objects of a model.
 //!
 //! ```
 //! use pkgres_manifest::{IndexRecord, Limits};

@@ -271,7 +271,8 @@ impl Resolver {
     }
 
     /// The artifacts that the request has locked. A registry that has several contents of a release has to provide the
-    /// locked one.
+    /// locked one. There are none left once a resolution was returned, which [has them](Resolution::locked_artifacts)
+    /// then.
     pub fn locked_artifacts(&self) -> &LockedArtifacts {
         &self.universe.catalog.policy().locked().artifacts
     }

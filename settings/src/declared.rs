@@ -29,9 +29,9 @@ pub enum Kind {
     Number,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Any text.
+    /// Any string.
     Text,
-    /// A list of texts; separated by commas in a variable.
+    /// A list of strings; separated by commas in a variable.
     List,
     /// A table of its own.
     Table,

@@ -1,7 +1,7 @@
 //! The settings of `pkgres`: which there are, and the reader of settings files.
 //!
-//! [`DECLARED`] has every setting once. Files are read without I/O: [`SettingsFile::parse`] gets their bytes. Which file
-//! counts, and what variables and flags say, is the matter of the program.
+//! [`DECLARED`] has every setting once. Files are read without I/O: [`SettingsFile::parse`] gets their bytes. Which
+//! file counts, and what variables and flags say, is up to the program.
 
 mod declared;
 mod file;

@@ -38,7 +38,7 @@ fn read_package(classes: &[(&str, &str)]) -> Arc<Package> {
     }
     let options = ReadOptions::with_core(None);
     let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-    let (manifest, _) = manifest.into_result().expect("the manifest is right");
+    let (manifest, _) = manifest.into_result().expect("the manifest is valid");
     let read = Package::assemble(manifest, &options, |_| Some(text.clone().into_bytes()));
     let (package, _) = read.into_result().expect("the classes are right");
     Arc::new(package)
@@ -49,7 +49,7 @@ fn read_model(properties: &str) -> Arc<ObjectModel> {
     let separator = if properties.is_empty() { "" } else { ", " };
     let text = format!(r#"{{"?": {{"id": "a", "type": "A.X"}}{separator}{properties}}}"#);
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
-    Arc::new(model.into_result().expect("the model is right").0)
+    Arc::new(model.into_result().expect("the model is valid").0)
 }
 
 /// Solves a model whose objects all have classes of one package. Returns the outcome.

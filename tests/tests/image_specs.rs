@@ -43,7 +43,7 @@ fn read(name: &str) -> Option<(Validation, Vec<String>)> {
     let file = shared::path("corpus/image-specs")?.join(name);
     let bytes = std::fs::read(file).expect("it can be read");
     let read = read_validation_file(name, &bytes, &ReadOptions::default());
-    let (validation, mut findings) = read.into_result().expect("it is right");
+    let (validation, mut findings) = read.into_result().expect("it is valid");
     // Their scripts are not part of the data.
     findings.extend(check_validation(&validation, |_| true));
     let shown = findings.iter().map(|finding| {

@@ -289,7 +289,7 @@ fn another_source_makes_a_lock_stale() {
 #[test]
 fn a_registry_without_a_name_replaces_others_with_the_same_artifacts() {
     let mut now = world();
-    now.source = RegistryName::UNNAMED;
+    now.source = RegistryName::DEFAULT;
     for name in ["Db", "Web"] {
         now.record(name).digest = None;
     }
@@ -299,7 +299,7 @@ fn a_registry_without_a_name_replaces_others_with_the_same_artifacts() {
     };
     assert_eq!(kinds(&now.stale()), 2, "without digests nothing is known");
     let mut now = world();
-    now.source = RegistryName::UNNAMED;
+    now.source = RegistryName::DEFAULT;
     assert_eq!(now.stale(), []);
     now.record("Web").digest = Some(digest('c'));
     assert_eq!(kinds(&now.stale()), 1, "only other content counts");

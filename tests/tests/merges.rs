@@ -179,7 +179,7 @@ fn branches_that_add_different_packages_merge() {
             let relocked = relock(&merged, &both, &registries);
             assert!(relocked.merge_problems().is_empty(), "{seed}");
             if is_merged {
-                assert_eq!(relocked.to_text(), merged, "{seed}: git's merge is right");
+                assert_eq!(relocked.to_text(), merged, "{seed}: git's merge is valid");
             }
             let again = lock(&both, &registries, Locked::from_lockfile(&relocked));
             assert_eq!(again.to_text(), relocked.to_text(), "{seed}");

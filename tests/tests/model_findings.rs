@@ -55,10 +55,10 @@ fn registries() -> RegistrySet {
              Classes: {{{name}: C.yaml}}\n"
         );
         let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-        let (manifest, _) = manifest.into_result().expect("the manifest is right");
+        let (manifest, _) = manifest.into_result().expect("the manifest is valid");
         let class = text_of_class(name, parent, properties).into_bytes();
         let package = Package::assemble(manifest, &options, |_| Some(class.clone()));
-        let (package, _) = package.into_result().expect("the class is right");
+        let (package, _) = package.into_result().expect("the class is valid");
         registry.add_package(Arc::new(package));
     }
     RegistrySet::new(vec![Box::new(registry)])
@@ -69,7 +69,7 @@ fn found(model: &str) -> (Vec<String>, Vec<String>) {
     let registries = registries();
     let options = ReadOptions::with_core(None);
     let model = ObjectModel::read("model.yaml", model.as_bytes(), &Limits::default());
-    let model = Arc::new(model.into_result().expect("the model is right").0);
+    let model = Arc::new(model.into_result().expect("the model is valid").0);
     let mut request = Request::of_roots(Vec::new());
     request.core = None;
     let requirements = model.objects().iter().map(|object| {

@@ -31,7 +31,7 @@ fn pin_all(
     let objects = headers.iter().map(|header| format!("- ?: {{{header}}}\n"));
     let text: String = objects.collect();
     let model = ObjectModel::read("model.yaml", text.as_bytes(), &Limits::default());
-    let model = Arc::new(model.into_result().expect("the model is right").0);
+    let model = Arc::new(model.into_result().expect("the model is valid").0);
     let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
     for record in records {
         registry.add_record(record);

@@ -1,4 +1,4 @@
-//! Steps between two versions: major, minor or patch, and the smallest version with a required step.
+//! The bump between two versions: major, minor or patch, and the smallest version after a required bump.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use pkgres_manifest::Version;
 
 use super::rules::Impact;
 
-/// The step from a version to another one.
+/// The bump from one version to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bump {
     /// The same version, or an older one.
@@ -20,7 +20,7 @@ pub enum Bump {
 }
 
 impl Bump {
-    /// The step between two versions. After a prerelease every difference is allowed until its version is
+    /// The bump between two versions. After a prerelease every difference is allowed until its version is
     /// released.
     ///
     /// Versions below 1.0.0 are no exception: the spec `0`, which counts where a manifest names no spec, accepts
@@ -53,7 +53,7 @@ impl Bump {
         }
     }
 
-    /// The step that a difference needs. What a person has to decide needs none by itself.
+    /// The bump that a difference needs. What a person has to decide needs none by itself.
     pub fn needed_for(impact: Impact) -> Self {
         match impact {
             Impact::Patch | Impact::Review => Self::Patch,

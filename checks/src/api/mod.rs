@@ -5,8 +5,8 @@
 //! is a difference of every class below it. Each difference has a [rule](ApiRule), and for each rule with a major
 //! impact there is a [witness](Witness): a package that is correct with the old version and wrong with the new one.
 //!
-//! Names that begin with `_` are private by convention. Bodies and default values are not compared, because callers
-//! do not write them.
+//! Names that begin with `_` are private by convention. Bodies are not compared, and of default values only whether
+//! there is one, because callers do not write them.
 
 mod bump;
 mod class_pair;
@@ -126,10 +126,10 @@ impl ApiComparison {
 ///     let options = ReadOptions::with_core(None);
 ///     let (manifest, _) = PackageManifest::read("manifest.yaml", text.as_bytes(), &options)
 ///         .into_result()
-///         .expect("the manifest is right");
+///         .expect("the manifest is valid");
 ///     let (package, _) = Package::assemble(manifest, &options, |_| Some(class.as_bytes().to_vec()))
 ///         .into_result()
-///         .expect("the class is right");
+///         .expect("the class is valid");
 ///     let release = package.release();
 ///     let package = Some(Arc::new(package));
 ///     let bound = BoundPackage { package, requires: Vec::new() };

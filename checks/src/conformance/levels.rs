@@ -81,7 +81,7 @@ impl Baseline {
     /// use pkgres_checks::Baseline;
     ///
     /// let text = "acme.Web acme.Service reload not-implemented\n";
-    /// let baseline = Baseline::read("baseline", text).expect("the line is right");
+    /// let baseline = Baseline::read("baseline", text).expect("the line is valid");
     /// assert!(baseline.to_text().ends_with(text));
     /// ```
     pub fn read(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {

@@ -90,7 +90,7 @@ pub struct ClassConformance<'packages> {
 /// let options = ReadOptions::with_core(None);
 /// let (manifest, _) = PackageManifest::read("manifest.yaml", manifest, &options)
 ///     .into_result()
-///     .expect("the manifest is right");
+///     .expect("the manifest is valid");
 /// let (package, _) = Package::assemble(manifest, &options, |path| {
 ///     Some(match path.as_str() {
 ///         "Classes/Web.yaml" => b"Methods: {start: {}}".to_vec(),
@@ -98,7 +98,7 @@ pub struct ClassConformance<'packages> {
 ///     })
 /// })
 /// .into_result()
-/// .expect("the package is right");
+/// .expect("the package is valid");
 /// let release = package.release();
 /// let mut packages = BoundPackages::default();
 /// packages.releases.insert(release.clone(), BoundPackage {

@@ -169,7 +169,7 @@ impl Stub {
 /// # let options = ReadOptions::with_core(None);
 /// # let (manifest, _) = PackageManifest::read("manifest.yaml", manifest, &options)
 /// #     .into_result()
-/// #     .expect("the manifest is right");
+/// #     .expect("the manifest is valid");
 /// # let (package, _) = Package::assemble(manifest, &options, |path| {
 /// #     Some(match path.as_str() {
 /// #         "Classes/Web.yaml" => b"Methods: {start: {}}".to_vec(),
@@ -178,7 +178,7 @@ impl Stub {
 /// #     })
 /// # })
 /// # .into_result()
-/// # .expect("the package is right");
+/// # .expect("the package is valid");
 /// # let release = package.release();
 /// # let mut packages = BoundPackages::default();
 /// # packages.releases.insert(release.clone(), BoundPackage {

@@ -40,11 +40,11 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 /// let options = ReadOptions::with_core(None);
 /// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
 ///     .into_result()
-///     .expect("the manifest is right");
+///     .expect("the manifest is valid");
 /// let class = b"Name: org.acme.Web\nMethods:\n  deploy:\n    Body: $this.install(force => true)\n";
 /// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
 ///     .into_result()
-///     .expect("the class is right");
+///     .expect("the class is valid");
 /// let release = package.release();
 /// let bound = BoundPackage {
 ///     package: Some(Arc::new(package)),

@@ -33,7 +33,7 @@ pub struct ModelReport {
 /// let text = br#"{"?": {"id": "web", "type": "org.acme.Web", "package": "org.acme.Web"}}"#;
 /// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
 ///     .into_result()
-///     .expect("the model is right");
+///     .expect("the model is valid");
 /// assert_eq!(check_pinned(&model)[0].message, "the object `web` has no version");
 /// ```
 pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
@@ -75,11 +75,11 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// let options = ReadOptions::with_core(None);
 /// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
 ///     .into_result()
-///     .expect("the manifest is right");
+///     .expect("the manifest is valid");
 /// let class = b"Name: org.acme.Web\nProperties:\n  port:\n    Contract: $.int().notNull()\n";
 /// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
 ///     .into_result()
-///     .expect("the class is right");
+///     .expect("the class is valid");
 /// let release = package.release();
 /// let packages = BoundPackages {
 ///     root_class: None,
@@ -97,7 +97,7 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// }"#;
 /// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
 ///     .into_result()
-///     .expect("the model is right");
+///     .expect("the model is valid");
 /// let report = check_model(&model, &packages);
 /// assert_eq!(
 ///     report.findings[0].message,
@@ -271,7 +271,7 @@ fn check(
 /// let text = br#"{"Objects": {}, "SystemData": {"Packages": {"org.acme.Web": ["1.0.0"]}}}"#;
 /// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
 ///     .into_result()
-///     .expect("the model is right");
+///     .expect("the model is valid");
 /// assert_eq!(
 ///     check_fixations(&model, &BTreeMap::new())[0].message,
 ///     "`SystemData.Packages` lists org.acme.Web 1.0.0, which nothing uses"

@@ -68,7 +68,7 @@ fn package(manifest: &str, class_file: &str) -> Package {
     let options = ReadOptions::with_core(None);
     let (manifest, _) = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options)
         .into_result()
-        .expect("the manifest is right");
+        .expect("the manifest is valid");
     let package = Package::assemble(manifest, &options, |_| Some(class_file.as_bytes().to_vec()));
     package.into_result().expect("the classes are right").0
 }

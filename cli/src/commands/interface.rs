@@ -173,7 +173,7 @@ fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Res
         // A review decides whether that is enough.
         Bump::Patch if reviews > 0 => count,
         Bump::None => format!("{count}: callers notice nothing"),
-        needed => format!("{count}: the package needs a {needed} step"),
+        needed => format!("{count}: the package needs a {needed} bump"),
     });
     Ok(Exit::Done)
 }

@@ -61,7 +61,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         if !args.allow_incompatible
             && let Some(below) = newest_release(known, None, Some(version))
         {
-            check_step(&candidate.package, &below, &configured, context, output)?;
+            check_bump(&candidate.package, &below, &configured, context, output)?;
         }
     }
     warn_without_version(&candidate.package, output);
@@ -419,9 +419,9 @@ fn without_cache(error: RegistryError) -> Failure {
     failure
 }
 
-/// Compares a package with a lower version in the registry. It is an error if the step between the versions is
+/// Compares a package with a lower version in the registry. It is an error if the bump between the versions is
 /// smaller than their differences need.
-fn check_step(
+fn check_bump(
     package: &Package,
     below: &IndexRecord,
     registry: &ConfiguredRegistry,

@@ -181,9 +181,9 @@ comes from. A project's `pkgres.toml` can look like this:
             Kind::Flag => "`true`, `false`".to_owned(),
             Kind::Number => "a number".to_owned(),
             Kind::Choice(words) => format!("`{}`", words.join("`, `")),
-            Kind::Text => "a text".to_owned(),
-            Kind::List if setting.variable.is_none() => "a list of texts".to_owned(),
-            Kind::List => "a list of texts, separated by commas in the variable".to_owned(),
+            Kind::Text => "a string".to_owned(),
+            Kind::List if setting.variable.is_none() => "a list of strings".to_owned(),
+            Kind::List => "a list of strings, separated by commas in the variable".to_owned(),
             Kind::Table => "a table".to_owned(),
         };
         let files = match setting.files {

@@ -25,7 +25,7 @@ const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on th
 /// A registry on the network as the target of a command: its address, with the name that somebody gave it.
 pub(crate) fn shown_target(registry: &HttpRegistry) -> String {
     let (name, address) = (registry.name(), registry.address());
-    if name.is_unnamed() {
+    if name.is_default() {
         address.to_string()
     } else {
         format!("{name} ({address})")

@@ -168,7 +168,7 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     text
 }
 
-/// A location without the name of a registry that nobody gave a name.
+/// A location without the name of the default registry.
 fn without_default(location: &str) -> &str {
     location.strip_prefix("default=").unwrap_or(location)
 }
@@ -183,7 +183,7 @@ fn lines(reason: &Reason, searched: &[String]) -> Vec<(String, String)> {
     }
 }
 
-/// The origin of a reason: a position, a registry, the host or the root. A registry without a name of its own is shown by
+/// The origin of a reason: a position, a registry, the host or the root. The default registry is shown by
 /// its location, if that is among those that were `searched`.
 fn origin(reason: &Reason, searched: &[String]) -> String {
     match reason.kind {

@@ -5,10 +5,10 @@ use pkgres_manifest::ReleaseSource;
 use crate::registries::OVERRIDE_PREFIX;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
-/// A source as messages name it; one that nobody gave a name is "the registry".
+/// A source as messages name it; the default registry is "the registry".
 pub(crate) fn registry_title(source: &ReleaseSource) -> String {
     match source {
-        ReleaseSource::Registry(name) if name.is_unnamed() => "the registry".to_owned(),
+        ReleaseSource::Registry(name) if name.is_default() => "the registry".to_owned(),
         ReleaseSource::Registry(name) if name.as_str() == WORKSPACE => "the workspace".to_owned(),
         ReleaseSource::Registry(name) => match name.as_str().strip_prefix(OVERRIDE_PREFIX) {
             Some(package) => format!("the override of {package}"),
@@ -21,7 +21,7 @@ pub(crate) fn registry_title(source: &ReleaseSource) -> String {
 /// A source beside another one, so that "the registry" would not say which one.
 pub(crate) fn distinct_title(source: &ReleaseSource) -> String {
     match source {
-        ReleaseSource::Registry(name) if name.is_unnamed() => {
+        ReleaseSource::Registry(name) if name.is_default() => {
             "a registry without a name".to_owned()
         }
         source => registry_title(source),

@@ -14,7 +14,7 @@ use super::counted;
 const MAX_SHOWN_HELD_BACK: usize = 2;
 
 /// Notes on packages that moved without being named, and on packages that were held back.
-/// Registries that nobody gave a name are shown by their location, if it is among those that were `searched`.
+/// The default registry is shown by its location, if it is among those that were `searched`.
 pub(crate) fn update_reasons(
     report: &UpdateReport,
     named: &BTreeSet<PackageName>,

@@ -15,7 +15,7 @@ fn edges_mean_all_members_which_go_one_after_another() {
         "Package:\n- file: /first\n- all: web\n  after: [file:/first]\n  notifies: [file:/last]\n  members:\n\
          \x20 - file: /b\n  - all: inner\n    members: [{file: /d}, {file: /c}]\n  - file: /a\n- file: /last\n  after: ['all:inner']\n",
     );
-    let graph = graph.expect("it is right");
+    let graph = graph.expect("it is valid");
     assert_eq!(
         ids(&graph),
         [
@@ -55,7 +55,7 @@ fn each_object_has_its_own_members() {
         "Classes:\n  a.Web.Web:\n  - all: 'web ${this.name}'\n    members:\n    - file: '/${this.name}/b'\n    - file: '/${this.name}/a'\n",
     );
     let model = "- '?': {id: one, type: a.Web.Web}\n  name: x\n- '?': {id: two, type: a.Web.Web}\n  name: y\n";
-    let graph = graph(&[package], Some(model)).expect("it is right");
+    let graph = graph(&[package], Some(model)).expect("it is valid");
     assert_eq!(
         edges(&graph),
         ["file:/x/b -> file:/x/a", "file:/y/b -> file:/y/a"]

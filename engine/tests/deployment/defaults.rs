@@ -102,7 +102,7 @@ fn templates_of_classes_without_objects_are_checked_with_ancestors_elsewhere() {
     let (_, warnings) = deployed.expect("it can be deployed");
     assert_eq!(texts(&warnings), [expected.replace("error", "warning")]);
     let model = ObjectModel::read("m.yaml", b"- '?': {id: one, type: a.Web.Web}\n", &limits);
-    let (model, _) = model.into_result().expect("the model is right");
+    let (model, _) = model.into_result().expect("the model is valid");
     let deployed = Deployment::new(&bound_packages, Some(&model), &limits).into_result();
     let errors = deployed.expect_err("it cannot be filled in");
     assert_eq!(errors.len(), 1, "{:?}", texts(&errors));

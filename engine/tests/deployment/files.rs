@@ -73,7 +73,7 @@ fn resources_that_name_their_files_come_after_the_artifact() {
         "Package: [{link: /srv/web, target: \"${package.files}/web\"}, {file: /etc/web}]",
     );
     let packages = [db, web];
-    let graph = graph_with_files(&packages, false, false).expect("it is right");
+    let graph = graph_with_files(&packages, false, false).expect("it is valid");
     assert_eq!(ids(&graph).len(), 4);
     let expected = "artifact:a.Web -> link:/srv/web".to_owned();
     assert!(edges(&graph).contains(&expected), "{:?}", edges(&graph));
@@ -84,11 +84,11 @@ fn all_artifacts_are_unpacked_if_that_is_wanted() {
     let db = package("Db", &[], "Package: []");
     let web = package("Web", &[], "Package: [{artifact: a.Db}]");
     let packages = [db, web];
-    let graph = graph_with_files(&packages, true, false).expect("it is right");
+    let graph = graph_with_files(&packages, true, false).expect("it is valid");
     let mut ids_of_both = ids(&graph);
     ids_of_both.sort();
     assert_eq!(ids_of_both, ["artifact:a.Db", "artifact:a.Web"]);
-    let none = graph_with_files(&packages[..1], false, false).expect("it is right");
+    let none = graph_with_files(&packages[..1], false, false).expect("it is valid");
     assert!(none.nodes().is_empty());
 }
 
@@ -125,7 +125,7 @@ fn an_artifact_has_one_name() {
 #[test]
 fn a_file_has_the_content_of_one_of_its_package() {
     let right = package("Web", &[], "Package: [{file: /etc/page, source: page}]");
-    let graph = graph_with_files(&[right], false, false).expect("it is right");
+    let graph = graph_with_files(&[right], false, false).expect("it is valid");
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::fs::create_dir(folder.path().join("etc")).expect("a new folder");
     let machine = Arc::new(Machine::root_folder(folder.path()).expect("it is there"));
@@ -142,7 +142,7 @@ fn a_file_has_the_content_of_one_of_its_package() {
         "Package:\n- {file: /a, source: pag}\n- {file: /b, source: broken}\n- {file: /c, source: ../d}\n- {file: /e, \
          source: page, content: e}\n",
     );
-    let errors = graph_with_files(&[wrong], false, false).expect_err("nothing is right");
+    let errors = graph_with_files(&[wrong], false, false).expect_err("nothing is valid");
     let expected = [
         "a.Web 1.2.0 has no file `pag`",
         "the archive is damaged",

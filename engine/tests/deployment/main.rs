@@ -42,7 +42,7 @@ fn package_with(name: &str, classes: &[(String, String)], resources: &str) -> Ar
     let options = ReadOptions::with_core(None);
     let path = format!("{name}/manifest.yaml");
     let read = PackageManifest::read(&path, manifest.as_bytes(), &options);
-    let (manifest, _) = read.into_result().expect("the manifest is right");
+    let (manifest, _) = read.into_result().expect("the manifest is valid");
     let read = Package::assemble(manifest, &options, |path| {
         if path.as_str() == "r.yaml" {
             return Some(resources.as_bytes().to_vec());
@@ -54,7 +54,7 @@ fn package_with(name: &str, classes: &[(String, String)], resources: &str) -> Ar
         let (_, body) = classes.iter().find(|(name, _)| *name == class)?;
         Some(format!("Name: a.{name}.{class}\n{body}").into_bytes())
     });
-    let (package, _) = read.into_result().expect("the package is right");
+    let (package, _) = read.into_result().expect("the package is valid");
     Arc::new(package)
 }
 
@@ -91,7 +91,7 @@ fn graph(packages: &[Arc<Package>], model: Option<&str>) -> Result<Graph, Vec<St
     let limits = Limits::default();
     let model = model.map(|text| {
         let read = ObjectModel::read("model.yaml", text.as_bytes(), &limits);
-        read.into_result().expect("the model is right").0
+        read.into_result().expect("the model is valid").0
     });
     let deployment = Deployment::new(&bound(packages), model.as_ref(), &limits);
     let (deployment, _) = deployment
@@ -143,7 +143,7 @@ fn releases_have_resources_once_and_objects_those_of_their_classes() {
          Classes:\n  a.Web.Web:\n  - file: '/etc/${this.name}.conf'\n    content: 'port=${this.port} ${this.tls.key} ${this.db.name}'\n    after: ['file:/srv/${this.name}']\n",
     );
     let packages = [base, web];
-    let graph_alone = graph(&packages, None).expect("it is right");
+    let graph_alone = graph(&packages, None).expect("it is valid");
     assert_eq!(
         ids(&graph_alone),
         ["directory:/srv", "file:/etc/web", "note:/done"]
@@ -152,7 +152,7 @@ fn releases_have_resources_once_and_objects_those_of_their_classes() {
 
     let model = "- '?': {id: one, type: a.Web.Web, package: a.Web, version: 1.2.0}\n\
                  \x20 name: one\n  port: 80\n  tls: {key: k}\n  db: {'?': {id: two, type: a.Base.Service}, name: two}\n";
-    let whole = graph(&packages, Some(model)).expect("it is right");
+    let whole = graph(&packages, Some(model)).expect("it is valid");
     assert_eq!(
         ids(&whole),
         [
@@ -187,7 +187,7 @@ fn releases_have_resources_once_and_objects_those_of_their_classes() {
 #[test]
 fn a_service_comes_after_the_folders_that_it_needs() {
     let resources = "Package:\n- service: web\n  enabled: true\n- directory: /etc/service\n- directory: /etc/sv/web\n";
-    let graph = graph(&[package("Web", &[], resources)], None).expect("it is right");
+    let graph = graph(&[package("Web", &[], resources)], None).expect("it is valid");
     assert_eq!(
         edges(&graph),
         [
@@ -489,7 +489,7 @@ fn every_kind_is_read_with_its_properties() {
          - user: old\n  state: absent\n\
          - service: web\n  state: running\n  enabled: true\n",
     );
-    let whole = graph(&[web], None).expect("it is right");
+    let whole = graph(&[web], None).expect("it is valid");
     let definitions: Vec<String> = whole
         .nodes()
         .iter()
@@ -526,7 +526,7 @@ fn every_kind_is_read_with_its_properties() {
 fn packages_share_a_machine() {
     let one = package("One", &[], "Package: [{file: /a, before: [file:/b]}]");
     let two = package("Two", &[], "Package: [{file: /b}]");
-    let graph_of_both = graph(&[one, two.clone()], None).expect("it is right");
+    let graph_of_both = graph(&[one, two.clone()], None).expect("it is valid");
     assert_eq!(edges(&graph_of_both), ["file:/a -> file:/b"]);
 
     // What is equal is one resource, and has the edges of both.
@@ -540,7 +540,7 @@ fn packages_share_a_machine() {
         &[],
         "Package: [{file: /b, after: [file:/d]}, {file: /d}]",
     );
-    let merged = graph(&[three.clone(), four], None).expect("it is right");
+    let merged = graph(&[three.clone(), four], None).expect("it is valid");
     assert_eq!(edges(&merged), ["file:/b -> file:/c", "file:/d -> file:/b"]);
 
     let other = package("Two", &[], "Package: [{file: /b, mode: 0600}]");
@@ -608,7 +608,7 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
         "Package: [{group: a, state: absent}, {group: b, state: absent}, {user: c, state: absent}]",
         "Package: [{file: /a, state: absent}, {link: /b, target: /c}, {file: /b/d}]",
     ] {
-        graph(&[package("Web", &[], right)], None).expect("it is right");
+        graph(&[package("Web", &[], right)], None).expect("it is valid");
     }
     // An order among what goes is no contradiction.
     let web = package(
@@ -616,7 +616,7 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
         &[],
         "Package: [{directory: /a, state: absent}, {file: /a/b, state: absent}]",
     );
-    graph(&[web], None).expect("it is right");
+    graph(&[web], None).expect("it is valid");
 }
 
 #[test]

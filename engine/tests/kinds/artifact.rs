@@ -196,7 +196,7 @@ fn the_artifact_of_a_folder_is_compared_by_its_files() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let machine = Machine::root_folder(folder.path()).expect("it is a folder");
     let bytes = sample();
-    let archive = Archive::open("sample", bytes.clone(), &Limits::default()).expect("it is right");
+    let archive = Archive::open("sample", bytes.clone(), &Limits::default()).expect("it is valid");
     let digests = archive.files().map(|file| {
         let bytes = archive.read(&file.path).expect("it is there");
         (&file.path, pkgres_manifest::sha256(&bytes))

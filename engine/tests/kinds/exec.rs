@@ -20,7 +20,7 @@ fn the_timeout_of_a_command_is_that_of_its_guards() {
         .with("timeout", "7");
     for guard in ["unless", "only_if"] {
         let description = description.clone().with(guard, words(&["sleep", "100"]));
-        let resource = Kinds::default().read(&description).expect("it is right");
+        let resource = Kinds::default().read(&description).expect("it is valid");
         let definition = resource.definition();
         assert_eq!(definition.matches("timeout: 7s").count(), 2, "{definition}");
     }

@@ -60,12 +60,12 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
     let gone = || described("file:/current", "state", "absent");
     let in_the_way = |make: &dyn Fn(), differ: [&str; 2], description: ResourceDescription| {
         make();
-        let resource = kinds.read(&description).expect("it is right");
+        let resource = kinds.read(&description).expect("it is valid");
         let error = resource.check(&machine, &Input::default());
         let error = error.expect_err("something is in the way").to_string();
         assert!(error.contains("/current exists"), "{error}");
         let resource = kinds.read(&description.with("force", "true"));
-        let differences = change(&machine, &*resource.expect("it is right"));
+        let differences = change(&machine, &*resource.expect("it is valid"));
         let [obstacle, made] = differ;
         let obstacle = format!("in the way: remove {obstacle}");
         let made = (!made.is_empty()).then(|| made.to_owned());
@@ -87,11 +87,11 @@ fn what_is_in_the_way_is_only_replaced_by_force() {
     assert!(!path.exists());
 
     // Without anything in the way, it makes no difference.
-    let plain = kinds.read(&file()).expect("it is right");
+    let plain = kinds.read(&file()).expect("it is valid");
     change(&machine, &*plain);
     let forced = kinds
         .read(&file().with("force", "true"))
-        .expect("it is right");
+        .expect("it is valid");
     assert!(is_in_order(&machine, &*forced));
     assert_ne!(plain.definition(), forced.definition());
     let root = described("directory:/", "mode", "0755").with("force", "true");
@@ -118,7 +118,7 @@ fn nothing_is_removed_for_what_cannot_be_made() {
         let id = "file:/current".parse().expect("it is an identity");
         let described = ResourceDescription::new(id).with("force", "true");
         let resource = Kinds::default().read(&described.with(property, value));
-        let resource = resource.expect("it is right");
+        let resource = resource.expect("it is valid");
         let failed = try_change(&machine, &*resource).is_err();
         assert!(failed, "{property}: {value}");
         assert!(path.join("kept").exists(), "{property}: {value}");

@@ -21,7 +21,7 @@ fn there_and_back(machine: &Machine, id: &str, resource: &dyn Resource) -> Vec<S
     let description = resource.reversed(&mut before).expect("it can be read");
     let description = description.expect("there is something to restore");
     change(machine, resource);
-    let reversal = Kinds::default().read(&description).expect("it is right");
+    let reversal = Kinds::default().read(&description).expect("it is valid");
     let changed = change(machine, reversal.as_ref());
     assert!(!is_in_order(machine, resource), "{id} is still there");
     changed

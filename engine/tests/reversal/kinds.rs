@@ -151,7 +151,7 @@ fn what_could_not_be_restored_is_not_removed_by_force() {
     let described = ResourceDescription::new(id)
         .with("content", "new")
         .with("force", "true");
-    let forced = Kinds::default().read(&described).expect("it is right");
+    let forced = Kinds::default().read(&described).expect("it is valid");
     let mut builder = GraphBuilder::new();
     builder.add_shared(described.id.value, forced, reversed());
     let ending = root.apply(builder.build().expect("it has no cycle"));

@@ -22,7 +22,7 @@ fn files(meta: &MetaParameters, more: &str) -> Graph {
         let id = format!("file:{path}").parse().expect("an identity");
         builder.add(id, File::new(path).with_content("new"), meta);
     }
-    builder.build().expect("it is right")
+    builder.build().expect("it is valid")
 }
 
 /// The resources that a graph reverses, with something to restore.

@@ -149,7 +149,7 @@ fn a_resource_that_does_not_ask_for_it_stays() {
     let mut builder = GraphBuilder::new();
     let id = || "file:/motd".parse().expect("it is an identity");
     builder.add(id(), File::new("/motd"), MetaParameters::default());
-    root.apply(builder.build().expect("it is right"));
+    root.apply(builder.build().expect("it is valid"));
     let state = AppliedState::read(&*root.machine, location(), Kinds::default());
     let state = state.expect("it can be read");
     assert_eq!(state.left_behind(&Graph::default()), [id()]);
@@ -176,7 +176,7 @@ fn a_resource_that_no_longer_asks_for_it_stays() {
         file,
         MetaParameters::default(),
     );
-    root.apply(builder.build().expect("it is right"));
+    root.apply(builder.build().expect("it is valid"));
     root.apply(Graph::default());
     assert_eq!(root.text("/motd").as_deref(), Some("one\n"));
 }

@@ -40,7 +40,7 @@ pub(crate) fn graph(resources: Vec<(&str, Box<dyn Resource>)>) -> Graph {
         let id = id.parse().expect("it is an identity");
         builder.add_shared(id, Arc::from(resource), reversed());
     }
-    builder.build().expect("it is right")
+    builder.build().expect("it is valid")
 }
 
 impl Root {

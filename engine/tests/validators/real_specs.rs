@@ -245,7 +245,7 @@ fn what_real_specs_select_is_brought_about_once() {
     for name in SPECS {
         let bytes = std::fs::read(folder.join(name)).expect("the spec is there");
         let read = read_validation_file(name, &bytes, &ReadOptions::default());
-        let (validation, _) = read.into_result().expect("it is right");
+        let (validation, _) = read.into_result().expect("it is valid");
         for (system, takes_last) in SYSTEMS {
             let about = format!("{name} on {system:?}, {takes_last}");
             let machine = Pretender::new(system.0, system.1);

@@ -15,7 +15,7 @@ pub(crate) fn validation(text: &str) -> Validation {
     let mut options = ReadOptions::default();
     options.custom_validators.push("kernel".to_owned());
     let read = read_validation_file("v.yaml", text.as_bytes(), &options);
-    let (validation, _) = read.into_result().expect("the validation is right");
+    let (validation, _) = read.into_result().expect("the validation is valid");
     validation
 }
 

@@ -382,7 +382,7 @@ mod tests {
     fn the_chain_of_an_installed_collection_is_checked() {
         let options = ReadOptions::default();
         let read = |tree: &Files| CollectionFiles::of_folder("acme/web", tree, &options);
-        let files = read(&installed()).expect("it is right");
+        let files = read(&installed()).expect("it is valid");
         assert_eq!(files.files().count(), 3);
         let programs = files.files().filter(|file| file.is_executable);
         let programs: Vec<&str> = programs.map(|file| file.path.as_str()).collect();
@@ -410,7 +410,7 @@ mod tests {
     fn differences_are_what_is_missing_changed_and_added() {
         let options = ReadOptions::default();
         let files = CollectionFiles::of_folder("acme/web", &installed(), &options);
-        let files = files.expect("it is right");
+        let files = files.expect("it is valid");
         let differences = |tree: &Files| -> Vec<String> {
             let found = files
                 .differences(tree, &options)
@@ -459,7 +459,7 @@ mod tests {
     fn files_that_a_release_lists_are_found_whatever_they_are_called() {
         let options = ReadOptions::default();
         let files = CollectionFiles::of_folder("acme/web", &installed(), &options);
-        let files = files.expect("it is right");
+        let files = files.expect("it is valid");
         let differences = |tree| files.differences(&tree, &options).expect("memory");
         assert!(differences(Hidden(installed())).is_empty());
         let mut bare = installed();

@@ -306,7 +306,7 @@ mod tests {
             "{GALAXY}dependencies:\n  acme.net: '>=1.0.0,<2'\n  acme.db: '1.10'\n  acme.any:\n"
         );
         let read = read_galaxy_file("galaxy.yml", text.as_bytes(), &Limits::default());
-        let (record, findings) = read.into_result().expect("it is right");
+        let (record, findings) = read.into_result().expect("it is valid");
         assert!(findings.is_empty(), "{findings:?}");
         assert_eq!(
             record.to_line(),
@@ -366,7 +366,7 @@ mod tests {
             "repository":"https://me:secret@git.example/web.git"},
             "file_manifest_file":{"name":"FILES.json","ftype":"file","chksum_type":"sha256","chksum_sha256":"ab","format":1},"format":1}"#;
         let read = read_collection_manifest("MANIFEST.json", text, &Limits::default());
-        let (manifest, findings) = read.into_result().expect("it is right");
+        let (manifest, findings) = read.into_result().expect("it is valid");
         assert!(findings.is_empty());
         assert_eq!(
             manifest.file_list,

@@ -41,6 +41,10 @@ impl Ecosystem for CollectionNames {
         ClassName::native(class.as_str().strip_suffix(".*")?).ok()
     }
 
+    fn has_wildcard_classes(&self) -> bool {
+        true
+    }
+
     fn package_name(&self, text: &str) -> Result<PackageName, NameError> {
         package_name(text)
     }

@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn collections_are_requirements() {
         let text = "collections:\n  - acme.net\n  - name: acme.db\n    version: \"1.10\"\n  - name: acme.db\n    version: '>=1'\n  - name: acme.any\n    version: null\n    type: galaxy\n";
-        let (record, findings) = read(text).into_result().expect("it is right");
+        let (record, findings) = read(text).into_result().expect("it is valid");
         assert!(findings.is_empty(), "{findings:?}");
         assert_eq!(
             record.to_line(),

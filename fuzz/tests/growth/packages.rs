@@ -107,7 +107,7 @@ fn check_conformance(package: Package) {
 /// Compares a package with one that has other methods.
 fn compare(input: &[u8]) {
     let text = str::from_utf8(input).expect("a text");
-    let read = |text: &str| assemble(text).expect("the package is right");
+    let read = |text: &str| assemble(text).expect("the package is valid");
     let (old, new) = (read(text), read(&text.replace("stop", "halt")));
     let bound = [old, new].map(alone);
     let [old, new] = bound

@@ -198,10 +198,10 @@ codes! {
     /// A registry published the release, but warns about it: for example, its name is easily
     /// confused with that of another owner's package.
     PublishWarning = 78, "a registry warns about a release";
-    /// The differences between the classes of two versions of a package require a larger step than the one between
-    /// the versions. Dependants rely on this step: a package that requires `1` gets every version below 2.
+    /// The differences between the classes of two versions of a package require a larger version bump.
+    /// Dependants rely on the bump: a package that requires `1` gets every version below 2.
     /// `pkgres semver` lists the differences, and `pkgres explain RULE` explains the rule of each.
-    VersionStep = 79, "the step between two versions is too small";
+    VersionBump = 79, "the version bump is too small";
     /// A model extends types of a model that it does not require, or a collection imports modules of a collection that
     /// is not among its dependencies. So nothing ensures that a suitable release of the other one is chosen, or that it
     /// is chosen at all.
@@ -250,7 +250,7 @@ codes! {
     /// twice, an edge that names no resource, a property that the kind does not have, or a class that the package
     /// does not define.
     Resource = 105, "an invalid resource";
-    /// A template in a resource names a value that does not exist or is not a scalar, or a text contains `${` but
+    /// A template in a resource names a value that does not exist or is not a scalar, or a string contains `${` but
     /// is not a valid template.
     ResourceTemplate = 106, "a template of a resource cannot be filled in";
     /// A resource could not be checked or changed on a machine. The resources that come after it were not checked.

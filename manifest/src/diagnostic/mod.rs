@@ -78,7 +78,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The places that take part, the most important one first. Empty for findings without a place.
     pub labels: Vec<Label>,
-    /// Suggestions for a fix, at most two.
+    /// Suggestions for a fix: by convention at most two.
     pub hints: Vec<String>,
     /// The number of findings of the same file that this one counts; zero for an ordinary finding. See
     /// [`capped`].

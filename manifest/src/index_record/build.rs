@@ -77,7 +77,7 @@ impl IndexRecord {
         self
     }
 
-    /// Marks the release as yanked: it is chosen only if it is locked already.
+    /// Marks the release as yanked: it is chosen only if it is locked, or requested exactly.
     #[must_use]
     pub fn yanked(mut self) -> Self {
         self.yanked = true;

@@ -52,6 +52,16 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether several releases of a package may be in a resolution.
+    fn has_side_by_side(&self) -> bool {
+        false
+    }
+
+    /// Whether a class named `a.b.*` defines every class `a.b.NAME`.
+    fn has_wildcard_classes(&self) -> bool {
+        false
+    }
+
     /// Reads an index record from a line of JSON whose `ecosystem` is this one. The error says what is wrong with
     /// the line.
     #[cfg(feature = "json")]
@@ -96,6 +106,10 @@ impl Ecosystem for ClassPackages {
 
     fn spec(&self, text: &str) -> Result<Spec, SpecError> {
         Spec::parse(text)
+    }
+
+    fn has_side_by_side(&self) -> bool {
+        true
     }
 
     #[cfg(feature = "json")]

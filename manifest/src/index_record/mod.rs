@@ -83,7 +83,7 @@ pub struct IndexRecord {
     pub digest: Option<ArtifactDigest>,
     /// The size of the artifact in bytes.
     pub size: Option<u64>,
-    /// Whether the release is yanked: it is chosen only if the lockfile already has it.
+    /// Whether the release is yanked: it is chosen only if it is locked, or requested exactly.
     pub yanked: bool,
     /// The time of publishing, as in RFC 3339. In a line, any other text is an error. See
     /// [`is_published_before`](Self::is_published_before).
@@ -179,8 +179,8 @@ impl IndexRecord {
             .then_with(|| self.labels.cmp(&other.labels[..]))
     }
 
-    /// Whether it is a Heat template, which requires the core library alone: no manifest of one can require anything else.
-    pub fn is_heat_template(&self) -> bool {
+    /// Whether its manifest cannot state requirements: a Heat template requires the core library alone.
+    pub fn has_fixed_requirements(&self) -> bool {
         let format = self.format.as_deref();
         format.is_some_and(Format::names_heat_hot)
     }

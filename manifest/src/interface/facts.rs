@@ -66,7 +66,7 @@ impl Facts {
                         facts.add(&entry.key.text, &scalar.text);
                     }
                 } else {
-                    reader.wrong_kind("a fact", "text or a list of texts", value);
+                    reader.wrong_kind("a fact", "text or a list of strings", value);
                 }
             }
         }

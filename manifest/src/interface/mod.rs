@@ -120,7 +120,7 @@ impl Interface {
 ///
 /// let text = b"Name: org.acme.Service\nFunctions:\n  reload:\n    Supported: {os_family: [debian]}\n";
 /// let read = read_interface_file("Service.yaml", text, None, &ReadOptions::default());
-/// let (interface, _) = read.into_result().expect("the interface is right");
+/// let (interface, _) = read.into_result().expect("the interface is valid");
 /// let supported = interface.functions[0].supported.as_ref().expect("it is declared");
 /// assert!(supported.matches(&Facts::from_pairs([("osfamily", "Debian")])));
 /// ```

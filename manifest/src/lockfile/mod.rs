@@ -105,7 +105,7 @@ pub struct LockedRequirement {
 pub struct LockedPackage {
     /// The source of the release.
     pub source: ReleaseSource,
-    /// The digest of the artifact; `None` for releases of the host.
+    /// The digest of the artifact; `None` if the source states none, as for releases of the host.
     pub digest: Option<ArtifactDigest>,
     /// The versions that its requirements are bound to.
     pub requires: Bindings,

@@ -94,7 +94,7 @@ impl From<String> for PropertyValue {
 /// }
 ///
 /// let description = ResourceDescription::new("motd:/etc/motd".parse()?).with("text", "hello");
-/// assert_eq!(read(description.properties).expect("it is right").text, "hello");
+/// assert_eq!(read(description.properties).expect("it is valid").text, "hello");
 ///
 /// let description = ResourceDescription::new("motd:/etc/motd".parse()?)
 ///     .with("text", "hello")
@@ -260,7 +260,7 @@ impl Properties {
         match self.take(key).map(|value| value.value) {
             None => Ok(None),
             Some(PropertyValue::Text(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong_type(key, "a text", &other)),
+            Some(other) => Err(self.wrong_type(key, "text", &other)),
         }
     }
 
@@ -322,13 +322,13 @@ impl Properties {
             None => return Ok(None),
             Some(PropertyValue::Text(text)) => return Ok(Some(vec![text])),
             Some(PropertyValue::List(items)) => items,
-            Some(other) => return Err(self.wrong_type(key, "a list of texts", &other)),
+            Some(other) => return Err(self.wrong_type(key, "a list of strings", &other)),
         };
         let texts = items.into_iter().map(|item| match item.value {
             PropertyValue::Text(text) => Ok(text),
             other => Err(PropertyError {
                 location: item.location,
-                ..self.wrong_type(key, "a list of texts", &other)
+                ..self.wrong_type(key, "a list of strings", &other)
             }),
         });
         texts.collect::<Result<_, _>>().map(Some)
@@ -348,7 +348,7 @@ impl Properties {
             PropertyValue::Text(text) => Ok((name.value, text)),
             other => Err(PropertyError {
                 location: value.location,
-                ..self.wrong_type(key, "a mapping from names to texts", &other)
+                ..self.wrong_type(key, "a mapping from names to strings", &other)
             }),
         });
         texts.collect::<Result<_, _>>().map(Some)

@@ -6,9 +6,9 @@
 //! 1.5, and spaces and tabs around operators and commas are allowed.
 //!
 //! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
-//! ([`VersionSet`]). `parse` reads the text, `foreign_ranges`
-//! suggests what a text of another package system means, `normal_form` writes the shortest text of a set. A
-//! [`Requirement`] is a package with a spec.
+//! ([`VersionSet`]). `parse` reads the text, `foreign_ranges` suggests what a range of another package system means,
+//! `normal_form` writes the one text that all specs with the same versions share. A [`Requirement`] is a package with a
+//! spec.
 //!
 //! The text of a spec determines the spec: two specs with one text are equal. Lockfiles store only texts, so that
 //! these mean the same wherever they are read again.

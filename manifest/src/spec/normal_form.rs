@@ -3,7 +3,8 @@
 use super::set::{VersionSet, least, next_major, next_minor};
 use crate::version::Version;
 
-/// The shortest list of clauses for a set that was read from a spec.
+/// The normal form of a set that was read from a spec: at most two bounds, and one `!=` clause for each gap, as wide as
+/// possible.
 ///
 /// The gaps between the intervals of such a set are the versions of `!=` clauses. Two of these are disjoint,
 /// or one contains the other, so the normal form needs no more clauses for them than the spec had, and no

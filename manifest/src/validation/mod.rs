@@ -288,7 +288,7 @@ impl Script {
 /// let text = b"validators:\n  - package: {ntp: {version: 4.10}}\n";
 /// let (validation, _) = read_validation_file("validate.yaml", text, &ReadOptions::default())
 ///     .into_result()
-///     .expect("the validation is right");
+///     .expect("the validation is valid");
 /// let ValidatorCheck::Packages(packages) = &validation.validators[0].check else {
 ///     panic!("it is about packages");
 /// };

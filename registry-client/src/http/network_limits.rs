@@ -17,8 +17,8 @@ use super::error::{AttemptError, ErrorKind, ExceededLimit};
 /// The window that decides after one with too few bytes.
 const SECOND_WINDOW: Duration = Duration::from_secs(1);
 
-/// Limits of what a registry may cost a run. Start from [`default`](Self::default) and change fields; the largest
-/// value of a type means no limit.
+/// Limits of what a registry may cost a run. Start from [`default`](Self::default) and change fields. The largest value
+/// of a type means no limit. (In the settings of the command line, 0 means that.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkLimits {
@@ -26,7 +26,8 @@ pub struct NetworkLimits {
     pub answer: Duration,
     /// The slowest rate of an answer, in bytes per second; 0 for any; 1,000 by default.
     pub rate: u64,
-    /// The time over which the rate is measured, and in which an answer has to begin unless the rate is 0.
+    /// The time over which the rate is measured, and in which an answer has to begin unless the rate is 0; 30 seconds
+    /// by default.
     pub window: Duration,
     /// The number of packages that are looked up in a reading of the registry: 50,000 by default. 0 allows none.
     pub packages: usize,

@@ -122,7 +122,7 @@ impl HttpRegistry {
         })
     }
 
-    /// Yanks a release: it stays readable, and is chosen only where it is locked.
+    /// Yanks a release: it stays readable, and is chosen only where it is locked, or requested exactly.
     pub fn yank(
         &self,
         name: &PackageName,

@@ -142,7 +142,7 @@ impl Transport {
 
     /// The registry in a message, with its address if it has no name.
     fn title(&self) -> String {
-        if self.name.is_unnamed() {
+        if self.name.is_default() {
             format!("the registry {}", self.shown_address)
         } else {
             titled(&self.name)

@@ -60,7 +60,7 @@ impl TrustError {
     pub(super) fn to_diagnostic(&self, name: &RegistryName, address: &Address) -> Diagnostic {
         let title = titled_at(name, address);
         let finding = Diagnostic::error(Code::Untrusted, format!("{title} is not trusted: {self}"));
-        let forgotten = if name.is_unnamed() {
+        let forgotten = if name.is_default() {
             address.as_str()
         } else {
             name.as_str()

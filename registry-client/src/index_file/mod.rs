@@ -1,4 +1,4 @@
-//! `index:FILE`: index records, one JSON object a line.
+//! `index:FILE`: index records, one JSON object per line.
 //!
 //! **Problem.** An index can have millions of lines, of which a request needs a few.
 //!

@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
-/// Reads index records, one a line, with blank lines skipped. `name` is the name of the text in messages.
+/// Reads index records, one per line, with blank lines skipped. `name` is the name of the text in messages.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use super::{Digest, Malformed};
 /// The number of records for which memory is allocated in advance.
 const MAX_RESERVED: usize = 1024;
 
-/// All releases of one package: an index record a line, lowest version first.
+/// All releases of one package: one index record per line, lowest version first.
 ///
 /// ```
 /// use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, Version};

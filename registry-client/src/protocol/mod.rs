@@ -43,7 +43,7 @@ pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, Snapshot
 /// The media type of the response to a batch request.
 pub const BATCH_MEDIA_TYPE: &str = "application/vnd.pkgres.batch";
 
-/// The media type of documents with one value of JSON a line.
+/// The media type of documents with one value of JSON per line.
 pub const LINES_MEDIA_TYPE: &str = "application/x-ndjson";
 
 /// A document that violates the protocol. Its text is foreign: print it through

@@ -1,4 +1,4 @@
-//! Lookups: the packages that match words, the packages that require another one, and the description of a package.
+//! Searches: the packages that match words, the packages that require another one, and the description of a package.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,13 @@
 //! Uses that exclude versions.
 //!
-//! By default, uses never exclude a version: a release can be chosen although its classes use a class that no
-//! required release defines. To let uses exclude versions, each used class becomes the parent of an internal class of
-//! its own. Nothing extends such a class, so that it takes part in no cycle, and it has one parent, so that it
-//! inherits nothing in two versions.
+//! By default, uses never exclude a version: a release can be chosen although its classes use a class that no required
+//! release defines. To let uses exclude versions, each used class becomes the parent of an internal class of its own.
+//! Nothing extends such a class, so it takes part in no cycle, and it has one parent, so it inherits nothing in two
+//! versions.
 //!
-//! Only a choice can be excluded. A class that no release of a required package defines is not there whatever is chosen,
-//! and what uses it would exclude all versions of what uses it. The same holds for classes of packages that are not
-//! required, which are there if something else requires them. Such uses are left out, and reported
-//! ([`UnmetUse`]).
+//! A class that no release of a required package defines is missing whatever is chosen: letting it exclude versions
+//! would exclude every release that uses it. The same holds for classes of packages that are not required, which are
+//! present if something else requires them. Such uses are left out, and reported ([`UnmetUse`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

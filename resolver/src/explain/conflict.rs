@@ -32,14 +32,13 @@ pub struct Conflict {
     /// Whether it is proved that no reason can be left out. False if the proof would take too long,
     /// as for a chain of very many packages.
     pub is_minimal: bool,
-    /// Whether these are proved to be the fewest reasons: no smaller set of reasons is a contradiction. Requirements
-    /// that allow the same releases, and a class that releases of one package extend, count once. Of the conflicts
-    /// between inherited classes, only those that the search met are considered. False if the proof would take too
-    /// long, if packages may have several releases, or if an update failed.
+    /// Whether it is proved that no smaller set of reasons is a contradiction. False if that was not tried or not
+    /// finished.
     pub is_smallest: bool,
-    /// Suggestions, at most two.
+    /// Suggestions: at most two about the conflict itself, and at most eleven about other packages that do not exist.
     pub hints: Vec<Hint>,
-    /// Changes that each make the problem solvable with one release of each package. Each was tried.
+    /// Single changes that each make the problem solvable, with one release of the changed package. Each was tried. At
+    /// most 24 requirements are tried, so there may be others; see [`find_repairs`](crate::find_repairs).
     pub repairs: Vec<SingleRepair>,
 }
 

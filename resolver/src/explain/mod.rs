@@ -25,9 +25,9 @@
 //!
 //! # Cost
 //!
-//! Each attempt has its own step limit, and all attempts together have a limit on facts, so an
-//! explanation ends within seconds. The steps of the preceding search do not count: the explanation
-//! must depend only on the metadata.
+//! Each attempt has its own step limit, and all attempts together have limits on facts and steps, so an explanation
+//! ends within seconds. The steps of the preceding search do not count: the explanation must depend only on the
+//! metadata.
 //!
 //! # What users see
 //!

@@ -46,7 +46,7 @@ use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec,
 /// No number, where a number is expected.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The end of the name of a class that stands for all classes of a folder.
+/// The end of the name of a wildcard class: `a.b.*` defines every class `a.b.NAME`.
 pub(crate) const ANY_CLASS: &str = ".*";
 
 /// Flags of a release.

@@ -314,7 +314,7 @@ pub enum Staleness {
         package: PackageName,
         /// The required versions.
         spec: Spec,
-        /// Where it does.
+        /// The location of the requirement.
         location: Option<Location>,
     },
     /// The lock binds a package that the root does not require any more.

@@ -155,7 +155,8 @@ pub struct Repair {
     pub resolution: Box<Resolution>,
 }
 
-/// The cost of a repair. Fields are compared in their order.
+/// The cost of a repair: the number of changes, then their kinds. Fields are compared in their order. (The command line
+/// lists repairs of one cost in another order: first those that it can apply.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Cost {
     /// The number of changes.

@@ -33,9 +33,9 @@
 //! # Cost
 //!
 //! Each trial solves the whole request, with its own step limit, and its reasons are not the smallest ones. All trials
-//! together take at most the [steps of the request](crate::SolveOptions::max_steps), of which some are left for narrowing,
-//! but for the last trial. [`MAX_TRIALS`] bounds their number and [`MAX_CHANGES`] the size of sets.
-//! [`Repairs::is_complete`] is false if a limit was reached.
+//! together take at most the [steps of the request](crate::SolveOptions::max_steps). A quarter of the steps and of the
+//! trials is reserved for narrowing; the last trial of the search may use some of it. [`MAX_TRIALS`] bounds their
+//! number and [`MAX_CHANGES`] the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
 
 mod change;
 mod cores;
@@ -88,7 +88,9 @@ pub struct Blocked {
     pub by: String,
 }
 
-/// Finds every cheapest repair of a conflict, with at most five changes each, in at most 1,000 trials.
+/// Finds every cheapest repair of a conflict, with at most five changes each, in at most 1,000 trials of at most
+/// 200,000 steps. All trials together take at most [`max_steps`](crate::SolveOptions::max_steps). If a limit is
+/// reached, [`Repairs::is_complete`] is false.
 ///
 /// `request` is the request that ended in the conflict. If it has an [update](Request::update), each repair has a
 /// resolution with its target: the target itself cannot be given up. `solve` runs the [resolver](Trial::resolver) of each
@@ -143,7 +145,7 @@ pub fn find_repairs<E>(
     })
 }
 
-/// The ecosystem of the roots. In others than that of class packages, each package has one release.
+/// The ecosystem of the roots.
 fn ecosystem_of(request: &Request) -> &'static dyn Ecosystem {
     let mut records = request.roots.iter().filter_map(Root::record);
     (records.next()).map_or(CLASS_PACKAGES, |record| record.ecosystem)

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{CLASS_PACKAGES, PackageName, Spec, Version};
+use pkgres_manifest::{PackageName, Spec, Version};
 
 use super::ecosystem_of;
 use crate::explain::{Conflict, ReasonKind};
@@ -138,20 +138,20 @@ pub(super) fn restrictions_of(
     ) {
         restrictions.insert(Restriction::Prereleases);
     }
-    if request.options.single_version && ecosystem_of(request) == CLASS_PACKAGES {
+    if request.options.single_version && ecosystem_of(request).has_side_by_side() {
         restrictions.insert(Restriction::SingleVersion);
     }
     restrictions.retain(|restriction| !given_up.contains(restriction));
     restrictions
 }
 
-/// Whether no manifest of the root can state another requirement: a Heat template requires the core library implicitly.
+/// Whether the manifest of the root cannot state another requirement.
 fn is_fixed(request: &Request, restriction: &Restriction) -> bool {
     let Restriction::Requirement { root, .. } = restriction else {
         return false;
     };
     let mut records = request.roots.iter().filter_map(Root::record);
-    records.any(|record| record.name == *root && record.is_heat_template())
+    records.any(|record| record.name == *root && record.has_fixed_requirements())
 }
 
 /// The nearest policy with which prereleases are candidates.

@@ -21,8 +21,8 @@ pub struct Locked {
     pub packages: BTreeMap<Release, Bindings>,
     /// Releases that are preferred, without bindings.
     pub preferred: BTreeSet<Release>,
-    /// Releases that are candidates even if they were yanked since, but not preferred: if they
-    /// were, they are chosen only if nothing else is possible.
+    /// Releases that are not preferred, but may be chosen even if the policy excludes them by now (yanked, too new, or
+    /// a prerelease). An excluded one is chosen only if nothing else is possible.
     pub kept: BTreeSet<Release>,
     /// The artifacts of releases. They do not influence the resolution, which lists the
     /// [changes](crate::Resolution::artifact_changes).
@@ -143,7 +143,7 @@ impl Locked {
         self.bound().chain(preferred)
     }
 
-    /// Whether nothing is locked.
+    /// Whether no release is bound or preferred. Releases that are only kept, and artifacts, do not count.
     pub fn is_empty(&self) -> bool {
         !self.binds_roots() && self.packages.is_empty() && self.preferred.is_empty()
     }

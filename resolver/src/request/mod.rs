@@ -64,7 +64,7 @@ impl Request {
 /// A root of a resolution.
 #[derive(Debug, Clone)]
 pub enum Root {
-    /// A release with its manifest and class files: the only candidate of its name.
+    /// A package, as the record of its manifest and classes: the only candidate of its name.
     Package(Box<IndexRecord>),
     /// A file that requires packages and is no release, such as the `requirements.yml` of Ansible. Its record has the
     /// name of the file. Messages say no version of it.
@@ -241,15 +241,14 @@ impl fmt::Display for Owner {
 /// confused with one.
 pub(crate) const OBJECT_MODEL: &str = "the object model";
 
-/// The order of prereleases and stable versions. Which versions match a spec is not affected.
+/// Which prereleases may be chosen, and whether stable versions come first. Which versions match a spec is not
+/// affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PrereleasePolicy {
     /// Stable versions come first. If a requirement of a root, or of a release that was decided before, names a
     /// prerelease of the package, the newest version comes first. Requirements of releases that are decided later do
-    /// not count, although they may be in the resolution: which ones are there can depend on the choice, as when only
-    /// the older version requires the release that names a prerelease of the newer one. Neither version would be the
-    /// best then.
+    /// not count, because whether these are in the resolution may depend on this very choice.
     #[default]
     IfNecessary,
     /// The newest comes first, prerelease or not.
@@ -372,7 +371,7 @@ impl Default for SolveOptions {
 
 /// An update: packages that move away from their locked versions.
 ///
-/// Other packages stay if possible. If no packages are named, packages move only if the lock is not valid without it.
+/// Other packages stay if possible. If none is named, a package moves only where the lock is no longer valid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Update {

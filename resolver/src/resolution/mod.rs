@@ -83,7 +83,7 @@ impl Resolution {
         self.solved.selection.releases().len() - roots
     }
 
-    /// Whether the roots require nothing.
+    /// Whether there are no releases besides the roots.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -132,8 +132,8 @@ impl Resolution {
         solved.prereleases.get_or_init(find)
     }
 
-    /// The releases that the policy excludes, sorted by name and version: they were yanked, or published
-    /// after the cut-off date, and are locked or were requested.
+    /// The releases that the policy excludes, sorted by name and version: they were yanked, or published at the cut-off
+    /// date or later, and are locked or were requested.
     pub fn excluded(&self) -> Vec<ChosenExcluded> {
         let Solved {
             universe,

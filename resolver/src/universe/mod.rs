@@ -312,7 +312,7 @@ pub(crate) struct ReleaseId {
 pub enum Exclusion {
     /// It was yanked.
     Yanked,
-    /// It was published after the cut-off date.
+    /// It was published at the cut-off date or later.
     TooNew,
 }
 

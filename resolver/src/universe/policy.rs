@@ -25,7 +25,7 @@ pub(crate) struct Policy {
     unknown_host: Option<PackageName>,
     /// Packages of which only these versions are candidates.
     only: FxHashMap<PackageName, BTreeSet<Version>>,
-    /// Delivered releases that were published after the cut-off date.
+    /// Delivered releases that were published at the cut-off date or later.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
     locked: Locked,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
@@ -111,8 +111,8 @@ impl Policy {
         versions.map_or(&[], Vec::as_slice)
     }
 
-    /// Records which releases of a source were published after the cut-off date. Roots, which have no source, and what
-    /// the host provides may be newer: they are there already.
+    /// Records which releases of a source were published at the cut-off date or later. Roots, which have no source, and
+    /// what the host provides may be newer: they are there already.
     pub(super) fn record_too_new(
         &mut self,
         name: &PackageName,
@@ -135,12 +135,12 @@ impl Policy {
         }
     }
 
-    /// The versions of a package that were published after the cut-off date, if there are any.
+    /// The versions of a package that were published at the cut-off date or later, if there are any.
     pub(super) fn too_new(&self, package: &PackageName) -> Option<&FxHashSet<Version>> {
         self.too_new.get(package)
     }
 
-    /// Whether the newest release of every package is preferred.
+    /// Whether nothing in the request changes the candidates or their order.
     #[inline]
     fn prefers_newest(&self) -> bool {
         self.locked_versions.is_empty()
@@ -234,9 +234,8 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// `releases` are ascending by version. A release that is yanked or too new is a candidate only if it is
-    /// locked; so is a prerelease if the policy is to take none. If such a release is only `kept`, it is a
-    /// last resort.
+    /// `releases` are ascending by version. The policy excludes yanked and too new releases, and prereleases if it is
+    /// `Never`. An excluded release is a candidate if it is locked, and a last resort if it is only `kept`.
     fn new(
         releases: &[Eligibility<'_>],
         locked: &[Version],

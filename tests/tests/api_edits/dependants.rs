@@ -109,7 +109,7 @@ pub(crate) fn errors(class_file: &str, bound: &Bound) -> Vec<Diagnostic> {
         let _ = writeln!(manifest, "  dependant.C{number}: C.yaml");
     }
     let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-    let (manifest, _) = manifest.into_result().expect("the manifest is right");
+    let (manifest, _) = manifest.into_result().expect("the manifest is valid");
     let package = Package::assemble(manifest, &options, |_| Some(class_file.as_bytes().to_vec()));
     let (package, _) = package.into_result().expect("the classes are right");
     let package = Arc::new(package);

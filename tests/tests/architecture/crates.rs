@@ -4,11 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates by folder, from the ground up. A crate may depend on those of lower layers.
-///
-/// ```text
-/// cli → settings, engine, registry-server → registry-client, certificate → resolver, formats, checks, files → manifest, proof-checker
-/// ```
+/// The crates by folder, from the ground up, as drawn in `ARCHITECTURE.md`. A crate may depend on those of lower layers.
 pub(crate) const LAYERS: [&[&str]; 5] = [
     &["manifest", "proof-checker"],
     &["resolver", "formats", "checks", "settings", "files"],

@@ -63,7 +63,7 @@ fn better(universe: &Universe, name: &str) -> Certificate {
 fn the_proof_of_a_chain_is_as_long_as_the_chain() {
     let (length, versions) = (20, 30);
     let certificate = better(&chain(length, versions), "chain");
-    let accepted = verify(&certificate).expect("it is right");
+    let accepted = verify(&certificate).expect("it is valid");
     // The versions of one package are found to be impossible by conflicts, those of the others without.
     let words = certificate.proof.split_whitespace().count();
     assert!(accepted.steps <= versions + 10, "{} steps", accepted.steps);

@@ -157,7 +157,7 @@ fn returned_values_are_checked_against_the_least_that_is_promised() {
     with_stubs("1.2.0", "os=Debian", Strictness::Fail, |call, _| {
         // More than is promised is fine.
         let (result, _) = call("start", json!({"enabled": true, "since": 12}));
-        assert!(result.expect("it is right").warnings.is_empty());
+        assert!(result.expect("it is valid").warnings.is_empty());
         for (value, expected) in [
             (
                 json!({"disabled": false}),
@@ -176,7 +176,7 @@ fn returned_values_are_checked_against_the_least_that_is_promised() {
             assert_eq!(error, format!("{prefix}{expected}"));
         }
         let (result, _) = call("clash", json!(["anything"]));
-        assert!(result.is_ok(), "without a schema everything is right");
+        assert!(result.is_ok(), "without a schema everything is valid");
     });
     with_stubs("1.2.0", "os=Debian", Strictness::Warn, |call, _| {
         let (result, _) = call("start", json!({"disabled": false}));

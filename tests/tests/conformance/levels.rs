@@ -112,7 +112,7 @@ fn a_baseline_leaves_out_what_it_knows() {
     assert_eq!(violations, baseline, "they are still violations");
     // Another status of a known function is new.
     let less = text.replace("a not-implemented", "a conflict");
-    let less = Baseline::read("baseline", &less).expect("it is right");
+    let less = Baseline::read("baseline", &less).expect("it is valid");
     assert_eq!(found(&Levels::default(), &less).0, ["warning[PK0101]"]);
     let errors = Baseline::read(
         "baseline",

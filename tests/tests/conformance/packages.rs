@@ -71,12 +71,12 @@ impl Text {
         );
         let options = ReadOptions::with_core(None);
         let read = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
-        let (manifest, _) = read.into_result().expect("the manifest is right");
+        let (manifest, _) = read.into_result().expect("the manifest is valid");
         let read = Package::assemble(manifest, &options, |path| {
             let text = self.files.get(path.as_str())?;
             Some(text.clone().into_bytes())
         });
-        let (package, _) = read.into_result().expect("the package is right");
+        let (package, _) = read.into_result().expect("the package is valid");
         package
     }
 }

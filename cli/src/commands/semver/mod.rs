@@ -162,7 +162,7 @@ impl Compared {
             .collect()
     }
 
-    /// The step that the differences need. Equal versions without a difference need none.
+    /// The bump that the differences need. Equal versions without a difference need none.
     fn needed(&self) -> Bump {
         let needed = self.impacts().map(Bump::needed_for).max();
         needed.unwrap_or(Bump::None)
@@ -208,8 +208,8 @@ impl Compared {
             Bump::None if new < old => {
                 format!("{name} {old} -> {new}, a lower version: {}", self.counts())
             }
-            Bump::None => format!("{name} {old} -> {new}, no step: {}", self.counts()),
-            made => format!("{name} {old} -> {new}, a {made} step: {}", self.counts()),
+            Bump::None => format!("{name} {old} -> {new}, no bump: {}", self.counts()),
+            made => format!("{name} {old} -> {new}, a {made} bump: {}", self.counts()),
         }
     }
 
@@ -223,7 +223,7 @@ impl Compared {
         let needed = self.needed();
         let place = self.new.package.manifest.version_location.clone();
         if self.made < needed {
-            let step = match self.made {
+            let bump = match self.made {
                 Bump::None => format!("{name} {new} is no bump from {old}"),
                 made => format!("{name} {new} is a {made} bump from {old}"),
             };
@@ -232,9 +232,9 @@ impl Compared {
                 .count();
             let needs = if count == 1 { "needs" } else { "need" };
             let what = counted(count, "difference");
-            let message = format!("{step}, but {what} {needs} a {needed} bump");
+            let message = format!("{bump}, but {what} {needs} a {needed} bump");
             let least = needed.after(old);
-            let finding = Diagnostic::error(Code::VersionStep, message).at(place);
+            let finding = Diagnostic::error(Code::VersionBump, message).at(place);
             return Some(finding.hint(format!("give it the version {least}, or a higher one")));
         }
         let reviews = self.count(Impact::Review);
@@ -243,12 +243,12 @@ impl Compared {
                 "{name} {old} -> {new}: {} to review",
                 counted(reviews, "difference")
             );
-            return Some(Diagnostic::error(Code::VersionStep, message).at(place));
+            return Some(Diagnostic::error(Code::VersionBump, message).at(place));
         }
         None
     }
 
-    /// The differences that need a larger step than the one that was made, or a review, as findings.
+    /// The differences that need a larger bump than the one that was made, or a review, as findings.
     pub(super) fn findings(&self, denies_review: bool) -> Vec<Diagnostic> {
         let of_classes = self.comparison.differences.iter().map(|difference| {
             let message = format!("{} ({})", difference.message, difference.rule);
@@ -272,9 +272,9 @@ impl Compared {
                     return None;
                 }
                 let finding = if is_beyond || denies_review {
-                    Diagnostic::error(Code::VersionStep, message)
+                    Diagnostic::error(Code::VersionBump, message)
                 } else {
-                    Diagnostic::warning(Code::VersionStep, message)
+                    Diagnostic::warning(Code::VersionBump, message)
                 };
                 let mut places = [new, old].into_iter().flatten();
                 Some(match places.next() {

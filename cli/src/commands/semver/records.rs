@@ -132,7 +132,7 @@ struct ComparedRecords {
     old: IndexRecord,
     new: IndexRecord,
     differences: Vec<RecordDifference>,
-    /// Whether the step between the versions promises something.
+    /// Whether the bump between the versions promises something.
     has_semantic_versions: bool,
 }
 
@@ -192,7 +192,7 @@ impl ComparedRecords {
     /// The error that the versions say something else than the differences.
     fn verdict(&self, denies_review: bool) -> Option<Diagnostic> {
         let (name, old, new) = (&self.new.name, &self.old.version, &self.new.version);
-        let error = |message: String| Some(Diagnostic::error(Code::VersionStep, message));
+        let error = |message: String| Some(Diagnostic::error(Code::VersionBump, message));
         if old == new && !self.differences.is_empty() {
             let count = counted(self.differences.len(), "difference");
             return error(format!("{name} {new} has two contents, with {count}"));
@@ -207,7 +207,7 @@ impl ComparedRecords {
         if self.has_semantic_versions && major > 0 && Bump::between(old, new) < Bump::Major {
             let what = counted(major, "difference");
             let verb = if major == 1 { "needs" } else { "need" };
-            return error(format!("{name} {old} -> {new}: {what} {verb} a major step"));
+            return error(format!("{name} {old} -> {new}: {what} {verb} a major bump"));
         }
         if denies_review && review > 0 {
             let what = counted(review, "difference");

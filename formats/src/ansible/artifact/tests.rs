@@ -168,7 +168,7 @@ fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
     tar.file("shared/text.py", b"Y = 1\n");
     let bytes = tar.finish();
     let options = ReadOptions::default();
-    let artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is right");
+    let artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is valid");
     let paths = [
         "plugins/module_utils/all/text.py",
         "plugins/module_utils/one.py",
@@ -182,7 +182,7 @@ fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
         assert!(known.names.contains("Y"), "{module}");
     }
     let files = crate::ansible::CollectionFiles::of_artifact("a.tar.gz", &bytes, &options);
-    let files = files.expect("it is right");
+    let files = files.expect("it is valid");
     let of_path = |path: &str| files.files().find(|file| file.path.as_str() == path);
     for path in paths {
         assert_eq!(of_path(path).expect("the file").bytes, b"Y = 1\n", "{path}");
@@ -193,7 +193,7 @@ fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
 fn an_artifact_is_read_and_extracted() {
     let bytes = good().finish();
     let options = ReadOptions::default();
-    let artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is right");
+    let artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is valid");
     assert_eq!(artifact.manifest.record.name.as_str(), "acme.web");
     let mut written = Vec::new();
     let mut write = |path: &PackagePath, content: &[u8]| -> Result<(), Diagnostic> {
@@ -202,7 +202,7 @@ fn an_artifact_is_read_and_extracted() {
     };
     artifact
         .extract("a.tar.gz", &bytes, &options.limits, &mut write)
-        .expect("it is right");
+        .expect("it is valid");
     assert_eq!(
         written[2..],
         [
@@ -350,7 +350,7 @@ fn texts_for_people_are_at_the_top() {
     tar.file("LICENSES/MIT", b"below");
     let bytes = tar.finish();
     let options = ReadOptions::default();
-    let mut artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is right");
+    let mut artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is valid");
     assert_eq!(artifact.readme(), Some(("README-first.md", &b"other"[..])));
     assert_eq!(artifact.licence(), None);
     // The manifest can name another one, but only one that is shown.

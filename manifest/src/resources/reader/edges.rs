@@ -65,7 +65,7 @@ impl ResourcesReader<'_> {
         for item in node.items_or_self() {
             let Some(scalar) = item.as_scalar().filter(|scalar| !scalar.is_null()) else {
                 // `[file: /etc/motd]` is a mapping.
-                let message = format!("{what} must have texts, not {}", item.kind());
+                let message = format!("{what} must have strings, not {}", item.kind());
                 let hint = "write a resource without a blank, such as `file:/etc/motd`";
                 self.nodes.error(message, item.span).add_hint(hint);
                 continue;

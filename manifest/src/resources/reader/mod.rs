@@ -36,7 +36,7 @@ impl PackageResources {
     ///
     /// let text = b"Package:\n- file: /etc/motd\n  content: hello\n  after: [directory:/etc]\n";
     /// let read = PackageResources::read("resources.yaml", text, &ReadOptions::default());
-    /// let (resources, _) = read.into_result().expect("the file is right");
+    /// let (resources, _) = read.into_result().expect("the file is valid");
     /// assert_eq!(resources.for_package[0].id().value.to_string(), "file:/etc/motd");
     /// ```
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {
@@ -380,7 +380,7 @@ impl ResourcesReader<'_> {
                 let message = format!("`{}` has no value", Escaped::shortened(property));
                 self.nodes
                     .error(message, node.span)
-                    .add_hint("write \"\" for an empty text");
+                    .add_hint("write \"\" for an empty string");
                 return None;
             }
             Value::Scalar(scalar) => {

@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn a_description_is_a_record() {
-        let release = describe(&document()).expect("it is right");
+        let release = describe(&document()).expect("it is valid");
         let line = release.record.to_line();
         assert!(
             line.contains(r#""require":[["acme.any","*"],["acme.net",">=1.0.0"]]"#),
@@ -410,7 +410,7 @@ mod tests {
         document["requires_ansible"] = serde_json::json!("2.x");
         document["created_at"] = serde_json::json!("yesterday");
         document["metadata"] = serde_json::json!(null);
-        let release = describe(&document).expect("it is right");
+        let release = describe(&document).expect("it is valid");
         assert!(release.record.requirements.is_empty());
         assert_eq!(release.record.published, None);
     }

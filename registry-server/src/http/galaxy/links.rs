@@ -1,7 +1,7 @@
 //! Links between the documents of the API of Galaxy.
 //!
-//! Clients resolve links against the host alone, so that links begin with `/`. A proxy that serves the registry below a
-//! path says which in `X-Forwarded-Prefix`.
+//! Clients resolve links against the host alone, so links begin with `/`. A proxy that serves the registry below a path
+//! says which in `X-Forwarded-Prefix`.
 
 use http::HeaderMap;
 use pkgres_manifest::{PackageName, Version};

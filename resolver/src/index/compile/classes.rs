@@ -5,13 +5,13 @@
 //! - An interface is a class with its own kind of name. It extends nothing, not even the root class; a class extends the
 //!   interfaces that it implements. So the search needs no special rules for interfaces: a version that lost an
 //!   interface is excluded like one that lost a class, and a class cannot inherit two releases of one interface.
-//! - `a.b.*` defines every class of the folder `a.b`. Ecosystems in which not all names are known use it, for example
-//!   for a module whose names are computed. An index lists such a class under each name in that folder that one of its
+//! - `a.b.*` defines every class `a.b.NAME`. Ecosystems in which not all names are known use it, for example
+//!   for a module whose names are computed. An index lists such a class under each such name that one of its
 //!   records defines or extends. The catalog looks up names that only other indexes have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass};
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
 
 use crate::index::column::{Lists, ListsBuilder};
@@ -149,7 +149,7 @@ pub(super) fn interfaces_as_classes(records: &[&IndexRecord]) -> Option<Vec<Inde
 
 /// The records with each wildcard class replaced by the known classes that it matches; `None` if there is no wildcard.
 pub(super) fn expand_wildcards(records: &[&IndexRecord]) -> Option<Vec<IndexRecord>> {
-    let may_have = |record: &&&IndexRecord| record.ecosystem != CLASS_PACKAGES;
+    let may_have = |record: &&&IndexRecord| record.ecosystem.has_wildcard_classes();
     let classes = records.iter().filter(may_have);
     let mut classes = classes.flat_map(|record| record.classes.iter().flatten());
     classes.find(|class| class.name.as_str().ends_with(ANY_CLASS))?;
@@ -159,8 +159,8 @@ pub(super) fn expand_wildcards(records: &[&IndexRecord]) -> Option<Vec<IndexReco
         .flat_map(|record| record.classes.iter().flatten())
     {
         for name in std::iter::once(&class.name).chain(&class.extends) {
-            if let Some((folder, _)) = name.as_str().rsplit_once('.') {
-                names.entry(folder).or_default().insert(name);
+            if let Some((prefix, _)) = name.as_str().rsplit_once('.') {
+                names.entry(prefix).or_default().insert(name);
             }
         }
     }
@@ -168,11 +168,11 @@ pub(super) fn expand_wildcards(records: &[&IndexRecord]) -> Option<Vec<IndexReco
         let Some(classes) = record.classes.as_deref() else {
             return record.clone();
         };
-        let folders = classes
+        let prefixes = classes
             .iter()
             .filter_map(|class| class.name.as_str().strip_suffix(ANY_CLASS));
-        let others = folders
-            .filter_map(|folder| names.get(folder))
+        let others = prefixes
+            .filter_map(|prefix| names.get(prefix))
             .flatten()
             .map(|name| IndexedClass::new((*name).clone()));
         let all: Vec<IndexedClass> = classes.iter().cloned().chain(others).collect();

@@ -12,7 +12,7 @@ mod roots;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use pkgres_manifest::{CLASS_PACKAGES, ClassName, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 use rustc_hash::FxBuildHasher;
 
 use super::policy::Candidates;
@@ -284,13 +284,13 @@ impl Catalog {
         unknown.is_some_and(|unknown| unknown.contain(release.index))
     }
 
-    /// The class of an index that stands for all classes in the folder of a class, if there is one.
+    /// The wildcard class of an index that matches a class, if there is one.
     fn any_class_beside(&self, class: ClassId, index: &CompiledIndex) -> Option<u32> {
-        if self.ecosystem() == CLASS_PACKAGES {
+        if !self.ecosystem().has_wildcard_classes() {
             return None;
         }
-        let (folder, _) = self.class_name(class).as_str().rsplit_once('.')?;
-        index.find_class(&format!("{folder}{ANY_CLASS}"))
+        let (prefix, _) = self.class_name(class).as_str().rsplit_once('.')?;
+        index.find_class(&format!("{prefix}{ANY_CLASS}"))
     }
 
     /// The [`definers`](Self::definers) of a class as the index has them; `None` if there are none.

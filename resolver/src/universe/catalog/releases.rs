@@ -115,7 +115,7 @@ impl Catalog {
         }
     }
 
-    /// Whether a release was published after the cut-off date.
+    /// Whether a release was published at the cut-off date or later.
     pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
         let too_new = self.policy.too_new(self.name(release.package));
         too_new.is_some_and(|versions| versions.contains(&self.read_version(release)))
@@ -222,12 +222,11 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// Whether the lock names a source other than registries without names, which [such
-    /// registries](Self::source_for_lock) may replace.
+    /// Whether the lock names a registry other than the default one, which [may replace](Self::source_for_lock) it.
     pub(crate) fn has_locked_names(&self) -> bool {
         let artifacts = self.policy.locked().artifacts.values();
         let mut sources = artifacts.filter_map(|artifact| artifact.source.as_ref());
-        sources.any(|source| matches!(source, ReleaseSource::Registry(name) if !name.is_unnamed()))
+        sources.any(|source| matches!(source, ReleaseSource::Registry(name) if !name.is_default()))
     }
 
     /// The source of a release that a lock names. It is still the locked one if the registry

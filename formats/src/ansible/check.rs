@@ -4,16 +4,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, Version};
 
 use super::facts::Facts;
 use super::facts_of_files::named_places;
-use super::moved::{folder_of, moved_to};
-use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{
-    AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,
+    AllowedReleases, ClassReference, ReferenceHints, ReferenceWords, References, somewhere_in,
 };
 
 /// The references of a collection that is checked.
@@ -79,28 +77,8 @@ impl References for CollectionReferences<'_> {
         Some(format!("add `{package}: \"{range}\"` to `dependencies`"))
     }
 
-    fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
-        narrowed_range(range, fits)
-    }
-
-    fn kind_of(&self, class: &ClassName) -> String {
-        folder_of(class)
-    }
-
-    fn moved_to(
-        &self,
-        release: &IndexRecord,
-        class: &ClassName,
-    ) -> Option<(PackageName, ClassName)> {
-        moved_to(release, class)
-    }
-
-    fn explain_missing(
-        &self,
-        reference: &ClassReference,
-        allowed: &AllowedReleases,
-    ) -> Option<String> {
-        self.routes.gone_or_moved(reference, allowed)
+    fn hints(&self) -> &dyn ReferenceHints {
+        &self.routes
     }
 
     /// Warnings about plug-ins that are used and that a version that the range allows will not have.

@@ -5,21 +5,17 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
 use pkgres_manifest::document::{Mapping, Node, Value, lenient_yaml};
-use pkgres_manifest::{
-    ClassName, IndexRecord, PackageName, ReadOptions, Requirement, SetOptions, Version,
-};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, SetOptions, Version};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
-use super::moved::{folder_of, moved_to};
 use super::name::is_collection_name;
-use super::narrow_range::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use super::yaml_references::{self, NamedPlugin};
 use crate::format::{FormatFile, ProjectUse};
 use crate::lookup::FileTree;
 use crate::references::{
-    AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,
+    AllowedReleases, ClassReference, ReferenceHints, ReferenceWords, References, somewhere_in,
 };
 
 /// The most YAML files that are read.
@@ -269,28 +265,8 @@ impl References for ProjectReferences<'_> {
         Some(format!("add `- name: {package}` to `collections`"))
     }
 
-    fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
-        narrowed_range(range, fits)
-    }
-
-    fn kind_of(&self, class: &ClassName) -> String {
-        folder_of(class)
-    }
-
-    fn moved_to(
-        &self,
-        release: &IndexRecord,
-        class: &ClassName,
-    ) -> Option<(PackageName, ClassName)> {
-        moved_to(release, class)
-    }
-
-    fn explain_missing(
-        &self,
-        reference: &ClassReference,
-        allowed: &AllowedReleases,
-    ) -> Option<String> {
-        self.routes.gone_or_moved(reference, allowed)
+    fn hints(&self) -> &dyn ReferenceHints {
+        &self.routes
     }
 
     fn other_findings(
@@ -309,7 +285,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    use pkgres_manifest::{IndexedClass, Limits};
+    use pkgres_manifest::{IndexRecord, IndexedClass, Limits};
 
     use super::*;
     use crate::ansible::Collections;

@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Requirement};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
 
 use super::artifact::CollectionArtifact;
 use super::facts::Route;
-use super::moved::{called, moved_to};
-use super::narrow_range::with_clause;
+use super::moved::{called, folder_of, moved_to};
+use super::narrow_range::{narrowed_range, with_clause};
 use super::runtime_yml::{self, RUNTIME_FILE};
 use crate::lookup::{FileTree, ReleaseContent, ReleaseLookup};
-use crate::references::{AllowedReleases, ClassReference, References, somewhere_in};
+use crate::references::{
+    AllowedReleases, ClassReference, ReferenceHints, References, somewhere_in,
+};
 
 /// The routes of other collections, which are read once they are asked for.
 pub(super) struct ForeignRoutes<'check> {
@@ -33,30 +35,6 @@ impl<'check> ForeignRoutes<'check> {
             options,
             read: RefCell::default(),
         }
-    }
-
-    /// A hint that the newest release says of a plug-in that it is gone, or where it has moved.
-    pub(super) fn gone_or_moved(
-        &self,
-        reference: &ClassReference,
-        allowed: &AllowedReleases,
-    ) -> Option<String> {
-        let newest = allowed.newest()?;
-        if let Some((_, target)) = moved_to(newest, &reference.to) {
-            return Some(format!(
-                "`meta/runtime.yml` of {} {} says that it moved to `{}`",
-                allowed.name,
-                newest.version,
-                called(&target)
-            ));
-        }
-        let routes = self.of_newest(allowed);
-        let route = route_of(&routes, reference)?;
-        let newest = &newest.version;
-        route.tombstone.then(|| {
-            let name = &allowed.name;
-            format!("`meta/runtime.yml` of {name} {newest} says that it is gone")
-        })
     }
 
     /// Warnings about plug-ins that `root` uses and that a version that the range allows will not have. `manifest` is the
@@ -141,6 +119,48 @@ impl<'check> ForeignRoutes<'check> {
         };
         let (runtime, _) = runtime_yml::read(RUNTIME_FILE, &bytes, &self.options.limits);
         runtime.routes
+    }
+}
+
+impl ReferenceHints for ForeignRoutes<'_> {
+    fn kind_of(&self, class: &ClassName) -> String {
+        folder_of(class)
+    }
+
+    fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
+        narrowed_range(range, fits)
+    }
+
+    fn moved_to(
+        &self,
+        release: &IndexRecord,
+        class: &ClassName,
+    ) -> Option<(PackageName, ClassName)> {
+        moved_to(release, class)
+    }
+
+    /// The newest release says of a plug-in that it is gone, or where it has moved.
+    fn explain_missing(
+        &self,
+        reference: &ClassReference,
+        allowed: &AllowedReleases,
+    ) -> Option<String> {
+        let newest = allowed.newest()?;
+        if let Some((_, target)) = moved_to(newest, &reference.to) {
+            return Some(format!(
+                "`meta/runtime.yml` of {} {} says that it moved to `{}`",
+                allowed.name,
+                newest.version,
+                called(&target)
+            ));
+        }
+        let routes = self.of_newest(allowed);
+        let route = route_of(&routes, reference)?;
+        let newest = &newest.version;
+        route.tombstone.then(|| {
+            let name = &allowed.name;
+            format!("`meta/runtime.yml` of {name} {newest} says that it is gone")
+        })
     }
 }
 

@@ -250,7 +250,7 @@ impl ReferenceCheck<'_> {
             Diagnostic::warning(Code::UndefinedUse, message)
         };
         finding = finding.at(self.root.place_of(reference));
-        if let Some(hint) = self.root.explain_missing(reference, allowed) {
+        if let Some(hint) = self.root.hints().explain_missing(reference, allowed) {
             finding = finding.hint(hint);
         }
         let all = allowed.all.iter();
@@ -258,7 +258,7 @@ impl ReferenceCheck<'_> {
         if let Some(other) = elsewhere.map(|one| &one.version).max() {
             return finding.hint(format!("{other} is the newest version that has it"));
         }
-        let similar = allowed.similar(&reference.to, |class| self.root.kind_of(class));
+        let similar = allowed.similar(&reference.to, |class| self.root.hints().kind_of(class));
         let similar = similar.filter(|_| finding.hints.is_empty());
         finding.maybe_hint(similar.map(did_you_mean))
     }
@@ -272,7 +272,7 @@ impl ReferenceCheck<'_> {
         if reference.is_needed {
             return false;
         }
-        let Some((package, class)) = self.root.moved_to(release, &reference.to) else {
+        let Some((package, class)) = self.root.hints().moved_to(release, &reference.to) else {
             return false;
         };
         if package == self.record.name {
@@ -378,11 +378,11 @@ impl ReferenceCheck<'_> {
         } else {
             self.root.words().used
         };
-        let finding = match self.root.explain_missing(reference, allowed) {
+        let finding = match self.root.hints().explain_missing(reference, allowed) {
             Some(hint) => finding.hint(hint),
             None => finding,
         };
-        Some(match self.root.narrowed(range, &fits) {
+        Some(match self.root.hints().narrowed(range, &fits) {
             Some(range) => finding.hint(format!(
                 "`{range}` allows only versions with everything that is {needed}"
             )),

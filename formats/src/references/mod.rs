@@ -53,17 +53,36 @@ pub(crate) trait References {
         }
     }
 
-    /// The kind of a class, if only some can be meant where one of its kind is named. By default, all are of one kind.
-    fn kind_of(&self, class: &ClassName) -> String {
-        let _ = class;
-        String::new()
-    }
-
     /// A hint that says how to require a package. `least` is the lowest version with everything that is needed; `None` if
     /// nothing is needed, or no version has it all.
     fn declaration(&self, package: &PackageName, least: Option<&Version>) -> Option<String> {
         let _ = (package, least);
         None
+    }
+
+    /// What hints say about classes and ranges. By default, nothing.
+    fn hints(&self) -> &dyn ReferenceHints {
+        &NoHints
+    }
+
+    /// Findings about references to a package that are particular to the format.
+    fn other_findings(
+        &self,
+        references: &[ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        let _ = (references, requirement, allowed);
+        Vec::new()
+    }
+}
+
+/// What a package system knows about classes and ranges, for the hints of findings about any root.
+pub(crate) trait ReferenceHints {
+    /// The kind of a class, if only some can be meant where one of its kind is named. By default, all are of one kind.
+    fn kind_of(&self, class: &ClassName) -> String {
+        let _ = class;
+        String::new()
     }
 
     /// The part of a range that has the versions that fit: `fits` says it of each version that the range allows, in
@@ -92,18 +111,12 @@ pub(crate) trait References {
         let _ = (reference, allowed);
         None
     }
-
-    /// Findings about references to a package that are particular to the format.
-    fn other_findings(
-        &self,
-        references: &[ClassReference],
-        requirement: &Requirement,
-        allowed: &AllowedReleases,
-    ) -> Vec<Diagnostic> {
-        let _ = (references, requirement, allowed);
-        Vec::new()
-    }
 }
+
+/// The hints of a package system that knows nothing more.
+struct NoHints;
+
+impl ReferenceHints for NoHints {}
 
 /// The words of a format in findings about references.
 pub(crate) struct ReferenceWords {

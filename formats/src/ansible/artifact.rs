@@ -88,15 +88,8 @@ impl CollectionArtifact {
         let mut reader = MemberReader::new(name, &options.limits);
         reader.read(bytes, &is_kept).map_err(one)?;
         let links = reader.links();
-        let is_file = |path: &String| matches!(reader.members.get(path), Some(Member::File { .. }));
-        let targets: BTreeSet<String> = links
-            .keys()
-            .filter_map(|link| Some((link, follow(link, &links)?)))
-            .filter(|(link, target)| !is_kept(target) && (is_kept(link) || !is_file(target)))
-            .map(|(_, target)| target)
-            .collect();
+        let targets = reader.unread_targets(&links, &is_kept);
         if !targets.is_empty() {
-            // What is linked may be of interest under the path of the link, and only now it is known.
             let is_target = |path: &str| {
                 let mut ends = path
                     .match_indices('/')
@@ -393,27 +386,20 @@ impl<'name> MemberReader<'name> {
             return Err(self.limit("bytes in an archive", self.limits.archive_bytes));
         }
         let most = most_unpacked(bytes, self.limits);
+        let too_large =
+            |reader: &Self| reader.limit("bytes in the files of an archive of this size", most);
         // Headers and padding count as well, and one more byte shows that the limit is exceeded.
         // Other programs read all members of a gzip file, too.
         let decoder = MultiGzDecoder::new(bytes);
         let mut archive = tar::Archive::new(decoder.take(most.saturating_add(1)));
-        let broken = |reader: &Self, error: &std::io::Error| {
-            let shown = error.to_string();
-            reader.error(format!(
-                "this is not a gzipped tar file: {}",
-                Escaped::shortened(&shown)
-            ))
-        };
-        let entries = archive.entries().map_err(|error| broken(self, &error))?;
+        let entries = archive.entries().map_err(|error| self.broken(&error))?;
         let mut unpacked = 0_u64;
         let mut count = 0_u64;
         for entry in entries {
-            let mut entry = match entry {
+            let entry = match entry {
                 Ok(entry) => entry,
-                Err(_) if unpacked >= most => {
-                    return Err(self.limit("bytes in the files of an archive of this size", most));
-                }
-                Err(error) => return Err(broken(self, &error)),
+                Err(_) if unpacked >= most => return Err(too_large(self)),
+                Err(error) => return Err(self.broken(&error)),
             };
             count += 1;
             if count > self.limits.archive_entries {
@@ -421,72 +407,113 @@ impl<'name> MemberReader<'name> {
             }
             unpacked = unpacked.saturating_add(entry.size().saturating_add(512));
             if unpacked > most {
-                return Err(self.limit("bytes in the files of an archive of this size", most));
+                return Err(too_large(self));
             }
-            let path = entry.path_bytes().into_owned();
-            let path = String::from_utf8(path)
-                .map_err(|_| self.error("the path of a member is not UTF-8".to_owned()))?;
-            let kind = entry.header().entry_type();
-            let relative = path.strip_prefix("./").unwrap_or(&path);
-            let relative = match kind {
-                EntryType::Directory => relative.strip_suffix('/').unwrap_or(relative),
-                _ => relative,
-            };
-            if kind == EntryType::Directory && matches!(relative, "" | ".") {
+            let Some(path) = self.path_of(&entry)? else {
                 continue;
-            }
-            let relative = valid_path(self.name, relative)?.as_str().to_owned();
-            let shown = Escaped::shortened(&relative).to_string();
-            let member = match kind {
-                EntryType::Directory => Member::Folder,
-                EntryType::Regular | EntryType::Continuous => {
-                    let mut content = is_kept(&relative).then(Vec::new);
-                    let (digest, length) = digest_of(&mut entry, content.as_mut())
-                        .map_err(|error| broken(self, &error))?;
-                    if length != entry.size() {
-                        return Err(self.error(format!("the archive ends within `{shown}`")));
-                    }
-                    let mode = entry.header().mode().unwrap_or_default();
-                    if mode & OWNER_MAY_RUN != 0 {
-                        self.executables.insert(relative.clone());
-                    }
-                    if let Some(content) = content {
-                        self.kept.insert(relative.clone(), content);
-                    }
-                    Member::File { digest, length }
-                }
-                EntryType::Symlink | EntryType::Link => {
-                    let target = entry.link_name_bytes().unwrap_or_default().into_owned();
-                    let target = String::from_utf8(target).unwrap_or_default();
-                    let from = if kind == EntryType::Link {
-                        ""
-                    } else {
-                        self.symbolic.insert(relative.clone());
-                        &relative
-                    };
-                    let target = link_target(from, &target).ok_or_else(|| {
-                        self.error(format!("the link `{shown}` leads out of the collection"))
-                    })?;
-                    Member::Link { target }
-                }
-                _ => {
-                    let message = format!("`{shown}` is neither a file, a folder nor a link");
-                    return Err(self.error(message));
-                }
             };
-            if self.members.insert(relative, member).is_some() {
+            let member = self.member(entry, &path, is_kept)?;
+            let shown = Escaped::shortened(&path).to_string();
+            if self.members.insert(path, member).is_some() {
                 return Err(self.error(format!("`{shown}` appears twice")));
             }
         }
         let mut rest = archive.into_inner();
-        let is_padding = is_zero(&mut rest).map_err(|error| broken(self, &error))?;
+        let is_padding = is_zero(&mut rest).map_err(|error| self.broken(&error))?;
         if rest.limit() == 0 {
-            return Err(self.limit("bytes in the files of an archive of this size", most));
+            return Err(too_large(self));
         }
         if !is_padding {
             return Err(self.error("something follows the end of the archive".to_owned()));
         }
         Ok(())
+    }
+
+    /// The targets of links that are to be kept under the path of the link, and were not: only now they are known.
+    fn unread_targets(
+        &self,
+        links: &BTreeMap<String, String>,
+        is_kept: &dyn Fn(&str) -> bool,
+    ) -> BTreeSet<String> {
+        let is_file = |path: &String| matches!(self.members.get(path), Some(Member::File { .. }));
+        links
+            .keys()
+            .filter_map(|link| Some((link, follow(link, links)?)))
+            .filter(|(link, target)| !is_kept(target) && (is_kept(link) || !is_file(target)))
+            .map(|(_, target)| target)
+            .collect()
+    }
+
+    /// The error about an archive that cannot be read.
+    fn broken(&self, error: &std::io::Error) -> Diagnostic {
+        let shown = error.to_string();
+        self.error(format!(
+            "this is not a gzipped tar file: {}",
+            Escaped::shortened(&shown)
+        ))
+    }
+
+    /// The path of a member; `None` for the top folder.
+    fn path_of(&self, entry: &tar::Entry<'_, impl Read>) -> Result<Option<String>, Diagnostic> {
+        let path = String::from_utf8(entry.path_bytes().into_owned())
+            .map_err(|_| self.error("the path of a member is not UTF-8".to_owned()))?;
+        let path = path.strip_prefix("./").unwrap_or(&path);
+        if entry.header().entry_type() != EntryType::Directory {
+            return Ok(Some(valid_path(self.name, path)?.as_str().to_owned()));
+        }
+        match path.strip_suffix('/').unwrap_or(path) {
+            "" | "." => Ok(None),
+            path => Ok(Some(valid_path(self.name, path)?.as_str().to_owned())),
+        }
+    }
+
+    /// Reads a member. `path` is its path in the archive.
+    fn member(
+        &mut self,
+        mut entry: tar::Entry<'_, impl Read>,
+        path: &str,
+        is_kept: &dyn Fn(&str) -> bool,
+    ) -> Result<Member, Diagnostic> {
+        let shown = Escaped::shortened(path);
+        let kind = entry.header().entry_type();
+        match kind {
+            EntryType::Directory => Ok(Member::Folder),
+            EntryType::Regular | EntryType::Continuous => {
+                let mut content = is_kept(path).then(Vec::new);
+                let (digest, length) =
+                    digest_of(&mut entry, content.as_mut()).map_err(|error| self.broken(&error))?;
+                if length != entry.size() {
+                    return Err(self.error(format!("the archive ends within `{shown}`")));
+                }
+                let mode = entry.header().mode().unwrap_or_default();
+                if mode & OWNER_MAY_RUN != 0 {
+                    self.executables.insert(path.to_owned());
+                }
+                if let Some(content) = content {
+                    self.kept.insert(path.to_owned(), content);
+                }
+                Ok(Member::File { digest, length })
+            }
+            EntryType::Symlink | EntryType::Link => {
+                let target = entry.link_name_bytes().unwrap_or_default().into_owned();
+                let target = String::from_utf8(target).unwrap_or_default();
+                // Hard links are written from the top folder.
+                let from = if kind == EntryType::Link {
+                    ""
+                } else {
+                    self.symbolic.insert(path.to_owned());
+                    path
+                };
+                let target = link_target(from, &target).ok_or_else(|| {
+                    self.error(format!("the link `{shown}` leads out of the collection"))
+                })?;
+                Ok(Member::Link { target })
+            }
+            _ => {
+                let message = format!("`{shown}` is neither a file, a folder nor a link");
+                Err(self.error(message))
+            }
+        }
     }
 }
 

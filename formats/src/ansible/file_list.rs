@@ -41,6 +41,19 @@ struct Entry {
     chksum_sha256: Option<String>,
 }
 
+impl Entry {
+    /// What it says, or what is wrong with it, as a part of a sentence.
+    fn listed(&self) -> Result<ListedFile, &'static str> {
+        let stated = self.chksum_sha256.as_deref().and_then(digest);
+        match (&*self.ftype, stated) {
+            ("dir", _) => Ok(ListedFile::Folder),
+            ("file", Some(digest)) => Ok(ListedFile::File { digest }),
+            ("file", None) => Err("has no SHA-256"),
+            _ => Err("is neither a file nor a folder"),
+        }
+    }
+}
+
 impl FileList {
     /// Reads the list and compares it with the digest in the manifest. `name` is the name of the collection's artifact
     /// or folder, for messages.
@@ -92,20 +105,10 @@ impl FileList {
             }
             let shown = Escaped::shortened(&entry.name).to_string();
             let path = path_of(&entry.name)?;
-            let listed = match (
-                &*entry.ftype,
-                entry.chksum_sha256.as_deref().and_then(digest),
-            ) {
-                ("dir", _) => ListedFile::Folder,
-                ("file", Some(digest)) => ListedFile::File { digest },
-                ("file", None) => {
-                    return Err(error(Code::Field, format!("`{shown}` has no SHA-256")));
-                }
-                _ => {
-                    let message = format!("`{shown}` is neither a file nor a folder");
-                    return Err(error(Code::Field, message));
-                }
-            };
+            let listed = entry.listed().map_err(|wrong| {
+                let message = format!("`{shown}` {wrong}");
+                error(Code::Field, message)
+            })?;
             paths.push((path, listed == ListedFile::Folder));
             if files.insert(entry.name, listed).is_some() {
                 return Err(error(

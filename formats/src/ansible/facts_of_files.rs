@@ -58,7 +58,7 @@ pub(crate) fn read(
             if path.ends_with(".py") {
                 add_module(&mut facts, &path, tree)?;
             } else {
-                add_other_plugin(&mut facts, plugin);
+                add_other_plugin(&mut facts, plugin, tree, options)?;
             }
         } else if path == RUNTIME_FILE {
             let bytes = tree.read(&path, options.limits.manifest_bytes)?;
@@ -83,13 +83,30 @@ pub(super) fn dotted(path: &str) -> Option<String> {
         .then(|| path.replace('/', "."))
 }
 
-fn add_other_plugin(facts: &mut Facts, plugin: &str) {
-    let is_plugin = [".ps1", ".psm1", ".cs", ".yml", ".yaml"]
+/// Adds a plug-in that is no Python, or the documentation of one that is a file beside it.
+fn add_other_plugin(
+    facts: &mut Facts,
+    plugin: &str,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(), Diagnostic> {
+    let is_plugin = [".ps1", ".psm1", ".cs"]
         .iter()
         .any(|end| plugin.ends_with(end));
-    if is_plugin && let Some(path) = dotted(plugin) {
-        facts.others.insert(format!("plugins.{path}"));
+    let is_documentation = is_yaml(plugin);
+    let Some(path) = dotted(plugin).filter(|_| is_plugin || is_documentation) else {
+        return Ok(());
+    };
+    let path = format!("plugins.{path}");
+    if is_documentation {
+        let limit = options.limits.class_file_bytes;
+        let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
+        let fragments = fragments(&bytes.unwrap_or_default()).into_iter();
+        let of_plugin = fragments.map(|fragment| (path.clone(), fragment));
+        facts.fragments.extend(of_plugin);
     }
+    facts.others.insert(path);
+    Ok(())
 }
 
 fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), Diagnostic> {
@@ -153,16 +170,24 @@ fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
         let after = rest.strip_prefix(collection.as_bytes());
         !after.is_some_and(|after| after.starts_with(b"."))
     });
-    has_other || memchr::memmem::find(bytes, b"module_name").is_some()
+    // Four dots lead from a module into other collections of the namespace.
+    let others: [&[u8]; 2] = [b"from ....", b"module_name"];
+    has_other || (others.iter()).any(|other| memchr::memmem::find(bytes, other).is_some())
 }
 
 /// The documentation fragments that a plug-in names, from the text of its documentation.
 fn fragments(bytes: &[u8]) -> Vec<String> {
-    const KEY: &str = "extends_documentation_fragment:";
+    const KEY: &str = "extends_documentation_fragment";
     let mut found = Vec::new();
     let mut rest = bytes;
     while let Some(at) = memchr::memmem::find(rest, KEY.as_bytes()) {
         rest = &rest[at + KEY.len()..];
+        // The key can be quoted.
+        let after = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'"));
+        let Some(after) = after.unwrap_or(rest).strip_prefix(b":") else {
+            continue;
+        };
+        rest = after;
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let (line, below) = rest.split_at(end);
         let line = String::from_utf8_lossy(line);
@@ -305,6 +330,42 @@ mod tests {
         assert!(
             finding.starts_with("web/meta/runtime.yml:1:19: "),
             "{finding}"
+        );
+    }
+
+    #[test]
+    fn references_are_found_however_they_are_written() {
+        let tree = Files(
+            [
+                ("plugins/lookup/find.py", ""),
+                (
+                    "plugins/lookup/find.yml",
+                    "DOCUMENTATION:\n  extends_documentation_fragment: [acme.net.beside]\n",
+                ),
+                (
+                    "plugins/modules/near.py",
+                    "from ....net.plugins.module_utils.tcp import connect\n",
+                ),
+                (
+                    "plugins/modules/quoted.py",
+                    "DOCUMENTATION = '{\"extends_documentation_fragment\": [\"acme.net.quoted\"]}'\n",
+                ),
+            ]
+            .into(),
+        );
+        let (facts, _, _) =
+            read("acme.web", "", &tree, &ReadOptions::default()).expect("the files can be read");
+        let references = facts.foreign_references();
+        let references = references
+            .iter()
+            .map(|one| format!("{} {}", one.from, one.to));
+        assert_eq!(
+            references.collect::<Vec<_>>(),
+            [
+                "plugins.lookup.find acme.net.plugins.doc_fragments.beside",
+                "plugins.modules.near acme.net.plugins.module_utils.tcp.connect",
+                "plugins.modules.quoted acme.net.plugins.doc_fragments.quoted",
+            ]
         );
     }
 

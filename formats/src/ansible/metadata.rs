@@ -8,7 +8,7 @@ use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 use super::name::{is_collection_name, is_identifier, package_name};
 use super::plain_number::warn_of_dependency;
 use super::range;
-use super::record::{ECOSYSTEM, add_requirement};
+use super::record::{ECOSYSTEM, add_requirement, without_version};
 use super::requirements_file::{guessed_source, reason_of_source};
 use super::shown_metadata::CollectionAbout;
 
@@ -227,8 +227,11 @@ impl MetadataReader<'_> {
             };
             warn_of_dependency(&mut self.nodes, text, &entry.value);
             if let Some(spec) = range::read(&mut self.nodes, range, entry.value.span) {
-                let location = self.nodes.location(entry.key_span);
-                record = add_requirement(record, package, spec, Some(location));
+                let at = self.nodes.location(entry.key_span);
+                record = add_requirement(record, package.clone(), spec, Some(at.clone()));
+                if let Some(finding) = without_version(&record, &package, at) {
+                    self.nodes.report(finding);
+                }
             }
         }
         Some(record)

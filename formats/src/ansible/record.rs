@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pkgres_manifest::diagnostic::{Escaped, Location};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Ecosystem, IndexRecord, IndexedClass, Limits, NameError,
     PackageName, Requirement, Spec, SpecError, Version, VersionError, VersionSet, read_json,
@@ -116,6 +116,28 @@ pub(crate) fn add_requirement(
         }
     });
     record
+}
+
+/// A warning if no version can match all that a record requires of a package. `at` is the last place that requires it.
+pub(crate) fn without_version(
+    record: &IndexRecord,
+    package: &PackageName,
+    at: Location,
+) -> Option<Diagnostic> {
+    let mut requirements = record.requirements.iter();
+    let required = requirements.find(|one| one.package == *package)?;
+    if !required.spec.set().is_empty() {
+        return None;
+    }
+    let shown = Escaped::shortened(required.spec.written());
+    let message = format!("no version of `{package}` can match `{shown}`");
+    let finding = Diagnostic::warning(Code::EmptySpec, message);
+    let first = required.location.clone().filter(|first| *first != at);
+    let finding = finding.at(at);
+    Some(match first {
+        Some(first) => finding.label(first, "it is also required here, and both ranges hold"),
+        None => finding,
+    })
 }
 
 /// The range of the versions that match two ranges.
@@ -236,24 +258,7 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
         record = record.with_requirement(core, spec);
     }
     if let Some(classes) = line.classes {
-        let class =
-            |name: &str| ClassName::native(name).map_err(|error| invalid_name(name, &error));
-        let mut indexed = Vec::with_capacity(classes.len());
-        for (name, edges) in classes {
-            let mut new = IndexedClass::new(class(&name)?);
-            for parent in edges.extends {
-                new.extends.push(class(&parent)?);
-            }
-            for used in edges.uses {
-                new.uses.push(class(&used)?);
-            }
-            indexed.push(new);
-        }
-        // With one name for both, the class counts.
-        for (name, target) in line.moved {
-            indexed.push(moved_class(class(&name)?, class(&target)?));
-        }
-        record = record.with_classes(indexed);
+        record = record.with_classes(indexed_classes(classes, line.moved)?);
     }
     record.digest = line
         .sha256
@@ -272,6 +277,30 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
     }
     record.published = line.published;
     Ok(record)
+}
+
+/// The classes of a line, and those that have moved.
+fn indexed_classes(
+    classes: BTreeMap<String, WrittenClass>,
+    moved: BTreeMap<String, String>,
+) -> Result<Vec<IndexedClass>, String> {
+    let class = |name: &str| ClassName::native(name).map_err(|error| invalid_name(name, &error));
+    let mut indexed = Vec::with_capacity(classes.len() + moved.len());
+    for (name, edges) in classes {
+        let mut new = IndexedClass::new(class(&name)?);
+        for parent in edges.extends {
+            new.extends.push(class(&parent)?);
+        }
+        for used in edges.uses {
+            new.uses.push(class(&used)?);
+        }
+        indexed.push(new);
+    }
+    // With one name for both, the class counts.
+    for (name, target) in moved {
+        indexed.push(moved_class(class(&name)?, class(&target)?));
+    }
+    Ok(indexed)
 }
 
 fn invalid_name(name: &str, error: &NameError) -> String {

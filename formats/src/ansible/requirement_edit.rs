@@ -66,6 +66,11 @@ fn edited_once(
     if spec.is_none() && at.is_none() {
         return Err(before.not_required(&source, package));
     }
+    if let ([at], Some(spec)) = (positions.as_slice(), spec)
+        && before.range_of(*at) == spec
+    {
+        return Ok(Edited::Last(source.text().to_owned()));
+    }
     let not_editable = || {
         let message = "the requirements are written in a way that cannot be edited";
         let hint = format!("write them below `{}:`, or edit them by hand", shape.key());
@@ -182,6 +187,12 @@ impl<'document> Requirements<'document> {
         let entries = self.entries.iter().enumerate();
         let meant = entries.filter(|(_, entry)| is_meant(entry));
         meant.map(|(at, _)| at).collect()
+    }
+
+    /// The range of an entry. Without one, any version is allowed.
+    fn range_of(&self, at: usize) -> &str {
+        let range = self.entries[at].range.and_then(Node::as_scalar);
+        range.map_or("*", |scalar| &scalar.text)
     }
 
     /// The names with their ranges.

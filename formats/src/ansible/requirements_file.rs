@@ -7,7 +7,7 @@ use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, nearest_name};
 use super::name::package_name;
 use super::plain_number::warn_of_requirement;
 use super::range;
-use super::record::{ECOSYSTEM, add_requirement};
+use super::record::{ECOSYSTEM, add_requirement, without_version};
 
 /// The name of the file.
 pub const REQUIREMENTS_FILE: &str = "requirements.yml";
@@ -104,21 +104,25 @@ impl RequirementsReader<'_> {
         }
     }
 
-    /// Reports that roles are left out.
+    /// Reports that roles are left out, and those of files that are included.
     fn roles(&mut self, roles: &[Node], span: Span) {
-        let names: Vec<String> = roles.iter().map(|role| name_of_role(&role.value)).collect();
-        if names.is_empty() {
-            return;
-        }
-        let (roles, verb) = if names.len() == 1 {
-            ("role", "is")
-        } else {
-            ("roles", "are")
+        let is_file = |role: &&Node| {
+            let entry = role.as_mapping();
+            entry.is_some_and(|entry| entry.get("include").is_some())
         };
-        let message = format!(
-            "{roles} {} {verb} not locked: roles have no version ranges",
-            names.join(", ")
-        );
+        let (files, roles): (Vec<&Node>, Vec<&Node>) = roles.iter().partition(is_file);
+        let names = |nodes: &[&Node]| {
+            let names = nodes.iter().map(|node| name_of_role(&node.value));
+            names.collect::<Vec<String>>().join(", ")
+        };
+        let left_out = match (roles.as_slice(), files.as_slice()) {
+            ([], []) => return,
+            ([_], []) => format!("role {} is", names(&roles)),
+            (_, []) => format!("roles {} are", names(&roles)),
+            ([], _) => format!("the roles in {} are", names(&files)),
+            (_, _) => format!("{} and the roles in {} are", names(&roles), names(&files)),
+        };
+        let message = format!("{left_out} not locked: roles have no version ranges");
         self.nodes.warning(message, span);
     }
 
@@ -237,8 +241,11 @@ impl RequirementsReader<'_> {
                 &mut self.record,
                 IndexRecord::new(package.clone(), Version::ZERO),
             );
-            let location = self.nodes.location(span);
-            self.record = add_requirement(record, package, spec, Some(location));
+            let at = self.nodes.location(span);
+            self.record = add_requirement(record, package.clone(), spec, Some(at.clone()));
+            if let Some(finding) = without_version(&self.record, &package, at) {
+                self.nodes.report(finding);
+            }
         }
     }
 
@@ -336,6 +343,49 @@ mod tests {
             record.to_line(),
             r#"{"ecosystem":"ansible","name":"requirements.yml","version":"0.0.0","require":[["acme.net","*"],["acme.db","1.10,>=1"],["acme.any","*"]],"classes":{}}"#
         );
+    }
+
+    #[test]
+    fn ranges_that_exclude_each_other_are_shown_with_both_places() {
+        let text =
+            "collections:\n- {name: acme.db, version: 1.0.0}\n- {name: acme.db, version: 1.1.0}\n";
+        let (_, found) = read(text).into_result().expect("it can be read");
+        let [finding] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(finding.code, Code::EmptySpec);
+        let lines = finding
+            .labels
+            .iter()
+            .map(|label| label.location.to_string());
+        let places: Vec<String> = lines.collect();
+        assert!(
+            places[0].contains(":3:") && places[1].contains(":2:"),
+            "{places:?}"
+        );
+        assert_eq!(
+            finding.message,
+            "no version of `acme.db` can match `1.0.0,1.1.0`"
+        );
+    }
+
+    #[test]
+    fn files_of_roles_are_included_and_are_no_roles() {
+        let left_out = |text: &str| {
+            let found = findings(text);
+            let (_, message) = found.lines().next().expect("a finding").split_once("]: ")?;
+            Some(message.split_once(" not locked")?.0.to_owned())
+        };
+        for (roles, expected) in [
+            (
+                "- acme.nginx\n- include: other.yml\n",
+                "acme.nginx and the roles in other.yml are",
+            ),
+            ("- include: other.yml\n", "the roles in other.yml are"),
+            ("- name: acme.nginx\n", "role acme.nginx is"),
+        ] {
+            assert_eq!(left_out(roles).as_deref(), Some(expected), "{roles}");
+        }
     }
 
     #[test]

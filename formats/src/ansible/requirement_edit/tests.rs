@@ -63,8 +63,8 @@ fn requirements_files_keep_everything_else() {
         &[
             (
                 "acme.db",
-                Some("*"),
-                "collections:\n- name: acme.db\n  version: \"*\"\n",
+                Some("<2.0.0"),
+                "collections:\n- name: acme.db\n  version: \"<2.0.0\"\n",
             ),
             ("acme.db", None, "collections: []\n"),
         ],
@@ -304,6 +304,16 @@ fn a_package_that_is_required_twice_is_required_once_or_not_at_all() {
             ),
         ],
     );
+}
+
+#[test]
+fn a_range_that_holds_already_is_not_written() {
+    let text = "collections:\n- acme.net\n- name: acme.db\n- {name: acme.web, version: '>=1'}\n";
+    let cases = [("acme.net", "*"), ("acme.db", "*"), ("acme.web", ">=1")];
+    for (package, range) in cases {
+        let after = edited("requirements.yml", text, package, Some(range));
+        assert_eq!(after.as_deref(), Ok(text), "{package}");
+    }
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn write_class(
     text.push('}');
 }
 
-/// Appends a text as JSON.
+/// Appends a string as JSON.
 fn write_text(written: &str, text: &mut String) {
     let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
     if written.bytes().all(is_plain) {

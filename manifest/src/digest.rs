@@ -32,7 +32,7 @@ pub enum ArtifactDigest {
     Tree([u8; 32]),
 }
 
-/// The error for a text that is not a digest.
+/// The error for a string that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a digest: expected 64 digits 0-9a-f, after `tree:` for a folder", Escaped::shortened(.0))]
 pub struct DigestError(pub String);

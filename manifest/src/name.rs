@@ -33,7 +33,7 @@ const INTERFACE: &str = "interface:";
 /// The beginning of names that stand for uses of classes. No name of a class has a colon behind this word.
 const USER: &str = "user:";
 
-/// The error for a text that is not a fully qualified name.
+/// The error for a string that is not a fully qualified name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -92,7 +92,7 @@ enum Alphabet {
     OfPackages,
 }
 
-/// Whether a text is a name without a doubt. True for nearly all names.
+/// Whether a string is a name without a doubt. True for nearly all names.
 fn is_plainly_a_name(text: &str, alphabet: Alphabet) -> bool {
     let mut is_start = true;
     let mut first_part = None;
@@ -176,7 +176,7 @@ fn check_rules(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
     Ok(())
 }
 
-/// The name of a class or package that a text was probably meant to be: without blanks, with `_` for `-`. `None` if
+/// The name of a class or package that a string was probably meant to be: without blanks, with `_` for `-`. `None` if
 /// nothing is left of it, or if it is a name already.
 ///
 /// ```
@@ -270,12 +270,12 @@ macro_rules! fully_qualified_name {
                 Ok(Self(Arc::from(text)))
             }
 
-            /// Whether [`native`](Self::native) reads a text.
+            /// Whether [`native`](Self::native) reads a string.
             pub fn is_native(text: &str) -> bool {
                 validate_native(text).is_ok()
             }
 
-            /// Whether a text is a name. Cheaper than [`parse`](Self::parse), because nothing is allocated.
+            /// Whether a string is a name. Cheaper than [`parse`](Self::parse), because nothing is allocated.
             pub fn is_name(text: &str) -> bool {
                 validate(text, $alphabet).is_ok()
             }

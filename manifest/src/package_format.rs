@@ -116,7 +116,7 @@ impl Format {
         self.kind == HEAT_HOT
     }
 
-    /// Whether a text, as in a manifest, names the format of Heat templates in any version.
+    /// Whether a string, as in a manifest, names the format of Heat templates in any version.
     pub(crate) fn names_heat_hot(text: &str) -> bool {
         text.split_once('/')
             .is_some_and(|(kind, _)| kind == HEAT_HOT)

@@ -27,7 +27,7 @@ const MAX_PATH_PARTS: usize = 32;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackagePath(Arc<str>);
 
-/// The error for a text that is not a path inside a package.
+/// The error for a string that is not a path inside a package.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("`{}` is not a path inside a package: {reason}", Escaped::shortened(.text))]
@@ -66,7 +66,7 @@ impl PackagePath {
     }
 }
 
-/// Folds the case of a text. Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`, and after
+/// Folds the case of a string. Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`, and after
 /// lower case `ẞ` does, too.
 pub(crate) fn fold(text: &str) -> String {
     text.nfc()

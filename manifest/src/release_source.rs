@@ -19,7 +19,7 @@ const BUILT_IN: &str = "built-in";
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegistryName(Arc<str>);
 
-/// The error for a text that is not the name of a registry.
+/// The error for a string that is not the name of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the name of a registry: use a letter, then letters, digits, `.`, `_` and `-`; `host` and `built-in` are reserved", Escaped::shortened(.0))]
 pub struct RegistryNameError(pub String);

@@ -92,7 +92,9 @@ pub trait AsyncRegistries: Send + Sync {
 
 /// Runs a solver to its end, as [`drive`](fn@crate::drive) does, without blocking while registries answer.
 ///
-/// `options` apply to the classes of packages, which are read for object models only.
+/// `options` apply to the classes of packages, which are read for object models only. If a registry has
+/// [drafts](crate::Registry::has_drafts), the classes of chosen releases may be unknown: run [`solve`](crate::solve) on
+/// a thread then, which completes drafts.
 ///
 /// The future can be dropped at any `await`, for example by a timeout: the solver is then at its last question,
 /// and another call continues from there.

@@ -27,7 +27,7 @@ enum Kind {
     Galaxy(Address),
 }
 
-/// A text that is not the location of a registry.
+/// A string that is not the location of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocationError {
@@ -219,7 +219,7 @@ impl std::fmt::Display for RegistryLocation {
     }
 }
 
-/// Whether a text is an address, of which no path may be made: messages would show its credentials.
+/// Whether a string is an address, of which no path may be made: messages would show its credentials.
 fn is_web(text: &str) -> bool {
     let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
     ["https", "http"]

@@ -24,7 +24,7 @@ pub struct Namespace {
     below: Option<char>,
 }
 
-/// A text that is not a namespace.
+/// A string that is not a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a namespace such as `org.acme.*`: {reason}", Escaped::shortened(.text))]
 pub struct NamespaceError {

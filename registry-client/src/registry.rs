@@ -142,7 +142,7 @@ fn names(packages: &[PackageName]) -> String {
 }
 
 impl RegistryError {
-    /// The error of a registry that could not be read at all, with its cause: another error or a text.
+    /// The error of a registry that could not be read at all, with its cause: another error or a string.
     pub fn unreachable(
         registry: RegistryName,
         cause: impl Into<Box<dyn Error + Send + Sync>>,

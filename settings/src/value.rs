@@ -8,7 +8,7 @@ use toml::Value;
 
 use crate::declared::{Declared, Kind};
 
-/// The value of a setting that is not a table. As JSON it is a boolean, a number, a text or a list of texts.
+/// The value of a setting that is not a table. As JSON it is a boolean, a number, a string or a list of strings.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
 pub enum SettingValue {
@@ -16,9 +16,9 @@ pub enum SettingValue {
     Flag(bool),
     /// An integer.
     Number(u64),
-    /// A word or a text.
+    /// A word or a string.
     Text(String),
-    /// A list of texts.
+    /// A list of strings.
     List(Vec<String>),
 }
 
@@ -73,7 +73,7 @@ impl SettingValue {
         }
     }
 
-    /// The default of a setting. If that depends on more than the declaration, a list is empty, and a text describes it.
+    /// The default of a setting. If that depends on more than the declaration, a list is empty, and a string describes it.
     pub fn default_of(setting: &Declared) -> Self {
         match setting.kind {
             Kind::List => Self::List(Vec::new()),
@@ -148,7 +148,7 @@ impl fmt::Display for SettingValue {
     }
 }
 
-/// Whether a text is digits.
+/// Whether a string is digits.
 fn is_integer(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -40,8 +40,8 @@ struct Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// The value at the beginning of a text, shared if it repeats the last one. A value ends with the bracket
-    /// that closes its first one, so that a text that begins with the text of a value begins with the value.
+    /// The value at the beginning of a string, shared if it repeats the last one. A value ends with the bracket
+    /// that closes its first one, so that a string that begins with the text of a value begins with the value.
     fn value<'line>(
         &mut self,
         rest: &mut Cursor<'line>,
@@ -126,7 +126,7 @@ pub(super) fn read(
 struct Cursor<'line>(&'line str);
 
 impl<'line> Cursor<'line> {
-    /// Skips a text that has to come next.
+    /// Skips a string that has to come next.
     fn skip(&mut self, text: &str) -> Option<()> {
         self.0 = self.0.strip_prefix(text)?;
         Some(())

@@ -32,7 +32,7 @@ impl Interner {
         }
     }
 
-    /// The package name of a text.
+    /// The package name of a string.
     pub(super) fn package(&mut self, text: &str) -> Result<PackageName, String> {
         if let Some(known) = self.packages.get(text) {
             return Ok(known.clone());
@@ -42,7 +42,7 @@ impl Interner {
         Ok(name)
     }
 
-    /// The class name of a text.
+    /// The class name of a string.
     pub(super) fn class(&mut self, text: &str) -> Result<ClassName, String> {
         if let Some(known) = self.classes.get(text) {
             return Ok(known.clone());
@@ -52,7 +52,7 @@ impl Interner {
         Ok(name)
     }
 
-    /// The spec of a text.
+    /// The spec of a string.
     pub(super) fn spec(&mut self, text: &str) -> Result<Spec, String> {
         if let Some(known) = self.specs.get(text) {
             return Ok(known.clone());
@@ -63,7 +63,7 @@ impl Interner {
     }
 }
 
-/// The error for a text that is not a name.
+/// The error for a string that is not a name.
 fn named(what: &str, text: &str, error: &dyn fmt::Display) -> String {
     format!("`{}` is not a {what}: {error}", Escaped::shortened(text))
 }

@@ -107,12 +107,12 @@ pub struct IndexedClass {
     pub uses: Vec<ClassName>,
 }
 
-/// Whether a text is a time with its offset from UTC, as in RFC 3339.
+/// Whether a string is a time with its offset from UTC, as in RFC 3339.
 fn is_time(text: &str) -> bool {
     is_plain_time(text.as_bytes()) || text.parse::<Timestamp>().is_ok()
 }
 
-/// Whether a text is a time in the usual form without a doubt. An index has one on nearly every line.
+/// Whether a string is a time in the usual form without a doubt. An index has one on nearly every line.
 fn is_plain_time(text: &[u8]) -> bool {
     const FORM: &[u8] = b"0000-00-00T00:00:00Z";
     let is_formed = text.len() == FORM.len()

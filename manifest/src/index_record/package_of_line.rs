@@ -77,7 +77,7 @@ impl<'line> Visitor<'line> for TextOfKey<'_, 'line> {
     }
 }
 
-/// A text that is borrowed from the line if it has no escapes.
+/// A string that is borrowed from the line if it has no escapes.
 struct JsonText<'line>(Cow<'line, str>);
 
 impl<'line> serde::Deserialize<'line> for JsonText<'line> {

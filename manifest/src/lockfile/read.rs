@@ -570,7 +570,7 @@ fn put_in_order(lock: &mut Lockfile) {
 /// Versions by package and text.
 type VersionsByText = BTreeMap<(PackageName, String), Version>;
 
-/// The content of a text in quotes, in which `\\` precedes quotes and itself.
+/// The content of a string in quotes, in which `\\` precedes quotes and itself.
 fn unquoted(text: &str) -> Option<String> {
     let text = text.strip_prefix('"')?.strip_suffix('"')?;
     let mut content = String::with_capacity(text.len());

@@ -144,7 +144,7 @@ fn push_all(text: &mut String, parts: &[&str]) {
 }
 
 /// The length of the text, unless versions or specs are long. It is generous: unused capacity costs nothing,
-/// whereas a text that grows is copied.
+/// whereas a string that grows is copied.
 fn usual_length(lock: &Lockfile) -> usize {
     const AROUND_PACKAGE: usize = 160;
     const AROUND_REQUIREMENT: usize = 24;

@@ -149,7 +149,7 @@ impl Became {
     }
 }
 
-/// Whether a text is an integer, of any length.
+/// Whether a string is an integer, of any length.
 pub fn is_whole_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

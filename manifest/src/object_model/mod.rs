@@ -1,7 +1,7 @@
 //! Object models: the objects of a deployment as JSON or YAML.
 //!
 //! An object is a mapping with a header `?`, which has its `type`, usually its `id`, and if it is pinned, its
-//! `package` and `version`. Objects nest; a text that equals the id of an object is a reference to it. A
+//! `package` and `version`. Objects nest; a string that equals the id of an object is a reference to it. A
 //! whole environment has its objects below `Objects` and the versions that were used before in
 //! `SystemData.Packages`.
 //!

@@ -642,7 +642,7 @@ fn is_textual(kind: &ValueKind) -> bool {
     }
 }
 
-/// Whether the engine reads a text as an integer: spaces around it and single `_` between digits are fine.
+/// Whether the engine reads a string as an integer: spaces around it and single `_` between digits are fine.
 fn is_python_int(text: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

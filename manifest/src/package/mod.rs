@@ -8,10 +8,10 @@ mod class_cycles;
 #[cfg(feature = "packages")]
 mod edit;
 #[cfg(feature = "packages")]
+mod files_beside_classes;
+#[cfg(feature = "packages")]
 mod listed_files;
 mod manifest;
-#[cfg(feature = "packages")]
-mod shown_files;
 
 pub use class_cycles::{ClassCycle, class_cycles};
 #[cfg(feature = "packages")]

@@ -26,7 +26,7 @@ pub struct ResourceId {
     name: String,
 }
 
-/// Why a text is not the identity of a resource.
+/// Why a string is not the identity of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ResourceIdError {

@@ -111,7 +111,7 @@ pub struct Semaphore {
     count: Option<u32>,
 }
 
-/// A text that is not a semaphore.
+/// A string that is not a semaphore.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{}` is not a semaphore: write a name, or a name and how many may hold it, such as `disk:2`",

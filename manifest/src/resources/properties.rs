@@ -11,7 +11,7 @@ use crate::similar::{did_you_mean, most_similar};
 /// The value of a property. Scalars are the text that was written: `0644` is the text 0644, not a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PropertyValue {
-    /// A text, number or boolean.
+    /// A string, number or boolean.
     Text(String),
     /// A list.
     List(Vec<Located<PropertyValue>>),
@@ -255,7 +255,7 @@ impl Properties {
         self.taken.iter().any(|taken| taken.value == key)
     }
 
-    /// Takes a text.
+    /// Takes a string.
     pub fn take_text(&mut self, key: &str) -> Result<Option<String>, PropertyError> {
         match self.take(key).map(|value| value.value) {
             None => Ok(None),
@@ -264,7 +264,7 @@ impl Properties {
         }
     }
 
-    /// Takes a text that must be there.
+    /// Takes a string that must be there.
     pub fn take_required_text(&mut self, key: &str) -> Result<String, PropertyError> {
         self.take_text(key)?
             .ok_or_else(|| self.invalid(key, format!("the property `{key}` is missing")))
@@ -300,7 +300,7 @@ impl Properties {
         })
     }
 
-    /// Takes a text that a type parses, such as a path or a mode.
+    /// Takes a string that a type parses, such as a path or a mode.
     pub fn take_parsed<Value>(&mut self, key: &str) -> Result<Option<Value>, PropertyError>
     where
         Value: FromStr,
@@ -316,7 +316,7 @@ impl Properties {
         })
     }
 
-    /// Takes a list of texts. A single text is a list of one.
+    /// Takes a list of strings. A single string is a list of one.
     pub fn take_texts(&mut self, key: &str) -> Result<Option<Vec<String>>, PropertyError> {
         let items = match self.take(key).map(|value| value.value) {
             None => return Ok(None),
@@ -334,7 +334,7 @@ impl Properties {
         texts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Takes a mapping from names to texts, in the order written.
+    /// Takes a mapping from names to strings, in the order written.
     pub fn take_text_mapping(
         &mut self,
         key: &str,

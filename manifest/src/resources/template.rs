@@ -105,7 +105,7 @@ impl ResourceTemplate {
 
 /// A part of a template.
 pub(super) enum Part<'text> {
-    /// A text to copy.
+    /// A string to copy.
     Text(&'text str),
     /// The path of a value, with its text `${…}`.
     Value {
@@ -116,7 +116,7 @@ pub(super) enum Part<'text> {
     },
 }
 
-/// A text that is no template.
+/// A string that is no template.
 pub(super) struct TemplateError<'text> {
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -128,7 +128,7 @@ const ROOTS: [&str; 2] = ["package", "this"];
 
 const OF_PACKAGE: [&str; 3] = ["name", "version", "files"];
 
-/// Splits a text into what is copied and what is filled in.
+/// Splits a string into what is copied and what is filled in.
 pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, TemplateError<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 256;
 
 /// A range of another package system as clauses with commas between them: words such as `latest`, intervals of Maven and
 /// `NuGet` (`[1,2)`), ranges with a hyphen or with spaces (`1.0 - 2.0`, `1-2`, `>=1 <2`), `and`, `~>`, `≥`, `v1`, `1.x`,
-/// `1.2+`, quotation marks. The result need not be a range; a text that has an "or" gives nothing.
+/// `1.2+`, quotation marks. The result need not be a range; a string that has an "or" gives nothing.
 ///
 /// ```
 /// use pkgres_manifest::range_of_other_systems;

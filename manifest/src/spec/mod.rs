@@ -72,7 +72,7 @@ use crate::version::Version;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Spec(Arc<Parts>);
 
-/// A text and what was read from it. The reader of an ecosystem makes these, so that the text determines the rest.
+/// A string and what was read from it. The reader of an ecosystem makes these, so that the text determines the rest.
 #[derive(PartialEq, Eq)]
 struct Parts {
     written: String,

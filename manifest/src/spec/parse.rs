@@ -25,7 +25,7 @@ const MORE_CLAUSES: usize = 1;
 /// The spec that an empty text means.
 pub(super) const UNSPECIFIED: &str = "0";
 
-/// The error for a text that is not a spec.
+/// The error for a string that is not a spec.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("`{}` is not a spec: {reason}", Escaped::shortened(.text))]
@@ -39,7 +39,7 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    /// Returns the error for a text that is not a range of another ecosystem.
+    /// Returns the error for a string that is not a range of another ecosystem.
     pub fn new(text: &str, reason: String, suggestion: Option<String>) -> Self {
         Self {
             text: text.to_owned(),

@@ -7,7 +7,7 @@ use crate::diagnostic::Escaped;
 /// The longest name or value in bytes.
 const MAX_BYTES: usize = 4096;
 
-/// The error for a text that is not a name or value of a validation.
+/// The error for a string that is not a name or value of a validation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("`{}` is not {what}: {reason}", Escaped::shortened(.text))]
@@ -20,7 +20,7 @@ pub struct ValidationValueError {
     pub reason: &'static str,
 }
 
-/// Declares a checked text. `$problem` returns the rule that a text breaks.
+/// Declares a checked text. `$problem` returns the rule that a string breaks.
 macro_rules! checked_texts {
     ($($(#[doc = $documentation:literal])+ $name:ident = $what:literal, $problem:expr;)+) => {$(
         $(#[doc = $documentation])+

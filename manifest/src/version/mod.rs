@@ -42,7 +42,7 @@ pub struct Version {
     native: Option<Arc<str>>,
 }
 
-/// The error for a text that is not a version.
+/// The error for a string that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("`{}` is not a version: {reason}", Escaped::shortened(.text))]
@@ -56,7 +56,7 @@ pub struct VersionError {
 }
 
 impl VersionError {
-    /// Returns the error for a text that is not a version of another ecosystem.
+    /// Returns the error for a string that is not a version of another ecosystem.
     pub fn new(text: &str, reason: String, nearest: Option<Version>) -> Self {
         Self {
             text: text.to_owned(),
@@ -182,7 +182,7 @@ impl Version {
         version
     }
 
-    /// Appends the version to a text, for writers that spend most of their time on versions.
+    /// Appends the version to a string, for writers that spend most of their time on versions.
     pub(crate) fn push_to(&self, text: &mut String) {
         match &self.native {
             Some(native) => text.push_str(native),

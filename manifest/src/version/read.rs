@@ -1,4 +1,4 @@
-//! Reads versions, and suggests one for a text that is not a version.
+//! Reads versions, and suggests one for a string that is not a version.
 
 use super::{MAX_VERSION_BYTES, Version, VersionError};
 
@@ -75,7 +75,7 @@ fn three_numbers(text: &str) -> Option<[u64; 3]> {
     rest.is_empty().then_some(numbers)
 }
 
-/// The version that the reference implementation makes of a text (`Version.coerce` of `semantic_version`),
+/// The version that the reference implementation makes of a string (`Version.coerce` of `semantic_version`),
 /// after a leading `v` is dropped. It is only a suggestion.
 fn nearest_version(text: &str) -> Option<Version> {
     let text = text.trim();

@@ -12,7 +12,7 @@ pub(super) fn write(version: &semver::Version, formatter: &mut fmt::Formatter<'_
     }
 }
 
-/// Appends a version to a text.
+/// Appends a version to a string.
 #[inline]
 pub(super) fn push(version: &semver::Version, text: &mut String) {
     match three_numbers(version, &mut [0; THREE_NUMBERS_BYTES]) {

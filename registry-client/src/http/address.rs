@@ -15,7 +15,7 @@ pub struct Address {
     pub(super) credential: Option<Credential>,
 }
 
-/// A text that is not the address of a registry.
+/// A string that is not the address of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the address of a registry: {reason}", Escaped::shortened(.shown))]
 pub struct AddressError {
@@ -90,7 +90,7 @@ impl Address {
     }
 }
 
-/// Why a text is not the address of a proxy; `None` if it is one. Its scheme is `http` if it has none.
+/// Why a string is not the address of a proxy; `None` if it is one. Its scheme is `http` if it has none.
 pub fn why_not_proxy(text: &str) -> Option<&'static str> {
     let is_odd = |character: char| !character.is_ascii_graphic();
     if text.contains(is_odd) {

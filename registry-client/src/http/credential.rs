@@ -4,12 +4,12 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::without_credentials;
 
-/// A text that `Debug` does not show.
+/// A string that `Debug` does not show.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a text.
+    /// Wraps a string.
     pub fn new(text: String) -> Self {
         Self(text)
     }

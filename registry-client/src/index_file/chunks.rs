@@ -198,7 +198,7 @@ mod tests {
         format!(r#"{{"name":"a.P{package}","version":"1.{version}.0"}}"#)
     }
 
-    /// Reads a text in every way, with equal results; returns whether it has no error.
+    /// Reads a string in every way, with equal results; returns whether it has no error.
     fn is_read_alike(text: &[u8]) -> bool {
         let expected = one_by_one(text);
         for threads in [1, 2, 7] {

@@ -1,4 +1,4 @@
-//! Releases that the host provides, from a text of index records.
+//! Releases that the host provides, from a string of index records.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};

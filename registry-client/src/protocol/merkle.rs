@@ -1,4 +1,4 @@
-//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of texts, and short proofs (audit paths) that a text
+//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of strings, and short proofs (audit paths) that a string
 //! is at its position in the list.
 
 use std::collections::{HashMap, HashSet};

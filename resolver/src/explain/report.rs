@@ -198,7 +198,7 @@ impl Conflict {
     }
 }
 
-/// A text with labels behind the classes that have one. Labels that it has already stay as they are.
+/// A string with labels behind the classes that have one. Labels that it has already stay as they are.
 pub(crate) fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> String {
     let mut labelled = String::with_capacity(text.len());
     let mut rest = text;

@@ -114,7 +114,7 @@ impl Texts {
         std::str::from_utf8(self.0.run(number)).expect("texts were checked when they came in")
     }
 
-    /// How many texts come before a text, if they are sorted.
+    /// How many texts come before a string, if they are sorted.
     pub(crate) fn count_before(&self, text: &str) -> u32 {
         let (mut low, mut high) = (0, self.0.len());
         while low < high {
@@ -128,7 +128,7 @@ impl Texts {
         low
     }
 
-    /// The number of a text, if the texts are sorted.
+    /// The number of a string, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
         // Compares bytes, and dereferences the columns once, because this runs for each root.
         let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
@@ -199,7 +199,7 @@ pub(crate) fn to_u32(number: usize) -> u32 {
 }
 
 /// Major, minor and patch, if they are less than [`NONE`] and there is nothing else. Otherwise
-/// [`NONE`], 0 and the number of a text.
+/// [`NONE`], 0 and the number of a string.
 type VersionNumbers = [u32; 3];
 
 /// The versions of releases.

@@ -124,7 +124,7 @@ pub(super) fn read_value(
     Parsed::new(Some((extended, value)), reader.diagnostics)
 }
 
-/// The document as a tree, and whether it is JSON. A text that begins like JSON can still be YAML.
+/// The document as a tree, and whether it is JSON. A string that begins like JSON can still be YAML.
 fn document(
     source: &Arc<SourceText>,
     limits: &Limits,

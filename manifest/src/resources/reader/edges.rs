@@ -146,7 +146,7 @@ impl ResourcesReader<'_> {
     }
 }
 
-/// How an output of a resource is written, if a text seems to mean one: `query:host.stdout`, or only the resource.
+/// How an output of a resource is written, if a string seems to mean one: `query:host.stdout`, or only the resource.
 fn sender_as_written(node: &Node) -> Option<String> {
     let text = &node.as_scalar()?.text;
     let (id, output) = match text.rsplit_once(['.', ' ']) {

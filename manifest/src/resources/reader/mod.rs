@@ -316,7 +316,7 @@ impl ResourcesReader<'_> {
         }
     }
 
-    /// Checks a text that may be a template.
+    /// Checks a string that may be a template.
     fn check_template(&mut self, text: &str, span: Span, scope: Scope) {
         let location = self.nodes.location(span);
         let parts = match parts(text) {

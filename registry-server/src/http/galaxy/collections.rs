@@ -9,7 +9,8 @@ use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
 use serde_json::{Value, json};
 
-use super::links::{Links, halves, with_links};
+use super::document_addresses::{Addresses, halves, with_addresses};
+use super::list_pages::RequestedPage;
 use crate::http::artifacts;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -17,9 +18,6 @@ use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::CollectionView;
 use crate::store::collections::ListedCollection;
-
-/// The default and the greatest number of entries in a page.
-const LIMIT: (u64, u64) = (10, 1000);
 
 /// The name of the collection in a path. For clients, a name that no collection can have is one that is not there.
 pub(super) fn name(request: &Request) -> Result<PackageName, Problem> {
@@ -52,26 +50,26 @@ fn highest(collection: &CollectionView) -> Option<&ListedCollection> {
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let full = name(request)?;
     let collection = service.registry.collection(&full)?;
-    let shown = shown(&Links::of(request), &full, &collection);
-    Ok(with_links(Response::json(&shown)))
+    let shown = shown(&Addresses::of(request), &full, &collection);
+    Ok(with_addresses(Response::json(&shown)))
 }
 
 /// The document of a collection.
-fn shown(links: &Links, full: &PackageName, collection: &CollectionView) -> Value {
+fn shown(addresses: &Addresses, full: &PackageName, collection: &CollectionView) -> Value {
     let (namespace, name) = halves(full);
     let highest = highest(collection).map(|listed| {
         json!({
-            "href": links.version(full, &listed.version),
+            "href": addresses.version(full, &listed.version),
             "version": listed.version,
         })
     });
     json!({
-        "href": links.collection(full),
+        "href": addresses.collection(full),
         "namespace": namespace,
         "name": name,
         "description": collection.description,
         "deprecated": false,
-        "versions_url": links.versions(full),
+        "versions_url": addresses.versions(full),
         "highest_version": highest,
         "created_at": collection.created(),
         "updated_at": collection.updated,
@@ -98,7 +96,7 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
     let found = service
         .registry
         .collections(is_wanted, marker.as_ref(), (skipped, limit))?;
-    let links = Links::of(request);
+    let addresses = Addresses::of(request);
     let filters = [("namespace", namespace), ("name", name)];
     let filters: String = filters
         .iter()
@@ -108,11 +106,11 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
         })
         .collect();
     let collections = found.collections.iter();
-    let data = collections.map(|(name, view)| shown(&links, name, view));
+    let data = collections.map(|(name, view)| shown(&addresses, name, view));
     let data: Vec<Value> = data.collect();
     let last = found.collections.last().filter(|_| !found.is_last);
     Ok(page.response(
-        &format!("{}?{filters}", links.collections()),
+        &format!("{}?{filters}", addresses.collections()),
         found.count as u64,
         last.map(|(name, _)| name.to_string()),
         &data,
@@ -132,7 +130,7 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
     let marker =
         marker.map_err(|error| Problem::new(ProblemCode::QueryInvalid, error.to_string()))?;
     let collection = service.registry.collection(&name)?;
-    let links = Links::of(request);
+    let addresses = Addresses::of(request);
     let count = collection.offered().count() as u64;
     let is_behind = |listed: &&ListedCollection| {
         marker
@@ -149,7 +147,7 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
     while let Some(listed) = listed.next_if(|_| (versions.len() as u64) < page.limit) {
         versions.push(json!({
             "version": listed.version,
-            "href": links.version(&name, &listed.version),
+            "href": addresses.version(&name, &listed.version),
             "requires_ansible": listed.requires_ansible,
             "created_at": listed.published,
             "updated_at": listed.published,
@@ -157,60 +155,8 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
         last = Some(&listed.version);
     }
     let last = last.filter(|_| listed.peek().is_some());
-    let base = format!("{}?", links.versions(&name));
+    let base = format!("{}?", addresses.versions(&name));
     Ok(page.response(&base, count, last.map(Version::to_string), &versions))
-}
-
-/// A page of a list.
-///
-/// The link to the next page says behind which entry that begins, so that an entry that is removed or added in the
-/// meantime moves no other one out of it or into it again.
-struct RequestedPage {
-    limit: u64,
-    offset: u64,
-}
-
-impl RequestedPage {
-    fn of(request: &Request) -> Result<Self, Problem> {
-        Ok(Self {
-            limit: request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?,
-            offset: request.query.number("offset", 0, 0..=u64::MAX >> 1)?,
-        })
-    }
-
-    /// How many entries are before the page, if it does not begin behind a marker.
-    fn skipped(&self, has_marker: bool) -> usize {
-        let skipped = if has_marker { 0 } else { self.offset };
-        usize::try_from(skipped).unwrap_or(usize::MAX)
-    }
-
-    /// The response with entries. `base` is the address of the list up to the parameters of pages, `last` the last
-    /// entry unless it ends the list.
-    fn response(&self, base: &str, count: u64, last: Option<String>, data: &[Value]) -> Response {
-        let Self { limit, offset } = *self;
-        let link = |offset: u64| format!("{base}limit={limit}&offset={offset}");
-        let next = last.map(|last| {
-            // In a query, a plus sign is a blank.
-            let marker = last.replace('+', "%2B");
-            format!("{}&marker={marker}", link(offset.saturating_add(limit)))
-        });
-        // Behind the last page, that is the previous one.
-        let previous = (offset > 0).then(|| {
-            offset
-                .min(count.div_ceil(limit) * limit)
-                .saturating_sub(limit)
-        });
-        with_links(Response::json(&json!({
-            "meta": { "count": count },
-            "links": {
-                "first": link(0),
-                "previous": previous.map(link),
-                "next": next,
-                "last": link(count.saturating_sub(1) / limit * limit),
-            },
-            "data": data,
-        })))
-    }
 }
 
 /// Shows a version of a collection, also if it is yanked.
@@ -218,20 +164,20 @@ pub(super) fn version(service: &Service, request: &Request) -> Result<Response, 
     let full = name(request)?;
     let wanted = version_of(&full, request)?;
     let release = service.registry.collection_version(&full, &wanted)?;
-    let links = Links::of(request);
+    let addresses = Addresses::of(request);
     let (namespace, name) = halves(&full);
     let version = &release.listed.version;
     let file = Collections.artifact_name(&full, version);
     let about = &release.about;
-    let response = with_links(Response::json(&json!({
-        "href": links.version(&full, version),
+    let response = with_addresses(Response::json(&json!({
+        "href": addresses.version(&full, version),
         "namespace": { "name": namespace },
-        "collection": { "name": name, "href": links.collection(&full) },
+        "collection": { "name": name, "href": addresses.collection(&full) },
         "name": name,
         "version": version,
         "requires_ansible": release.listed.requires_ansible,
         "artifact": { "filename": file, "sha256": release.sha256, "size": release.size },
-        "download_url": links.artifact(&release.sha256, &file),
+        "download_url": addresses.artifact(&release.sha256, &file),
         "metadata": {
             "authors": about.authors,
             "dependencies": release.dependencies,

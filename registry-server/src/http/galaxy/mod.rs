@@ -6,7 +6,8 @@
 //! digest of the artifact, so that every node knows it.
 
 mod collections;
-mod links;
+mod document_addresses;
+mod list_pages;
 mod publish;
 
 use http::Method;

@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_registry_client::protocol::Digest;
 use serde_json::{Value, json};
 
-use super::links::{Links, halves};
+use super::document_addresses::{Addresses, halves};
 use crate::http::form::{self, Part};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -45,7 +45,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, 
         return Err(form::invalid(detail));
     }
     registry.publish_collection(request.principal()?, file_name.as_deref(), &artifact)?;
-    let task = Links::of(request).task(&digest.to_string());
+    let task = Addresses::of(request).task(&digest.to_string());
     Ok(Response::json_with(
         StatusCode::ACCEPTED,
         &json!({ "task": task }),

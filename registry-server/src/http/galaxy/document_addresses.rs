@@ -1,6 +1,6 @@
-//! Links between the documents of the API of Galaxy.
+//! Addresses between the documents of the API of Galaxy.
 //!
-//! Clients resolve links against the host alone, so links begin with `/`. A proxy that serves the registry below a path
+//! Clients resolve addresses against the host alone, so these begin with `/`. A proxy that serves the registry below a path
 //! says which in `X-Forwarded-Prefix`.
 
 use http::HeaderMap;
@@ -15,13 +15,13 @@ const PREFIX: &str = "x-forwarded-prefix";
 /// The longest path of a proxy, in bytes.
 const MAX_PREFIX: usize = 200;
 
-/// The links of the response to a request.
-pub(super) struct Links {
+/// The addresses in the response to a request.
+pub(super) struct Addresses {
     /// Empty, or a path that begins with `/` and does not end with one.
     prefix: String,
 }
 
-impl Links {
+impl Addresses {
     pub(super) fn of(request: &Request) -> Self {
         Self {
             prefix: prefix(&request.headers).unwrap_or_default(),
@@ -65,8 +65,8 @@ impl Links {
     }
 }
 
-/// Marks a response whose links depend on the proxy.
-pub(super) fn with_links(mut response: Response) -> Response {
+/// Marks a response whose addresses depend on the proxy.
+pub(super) fn with_addresses(mut response: Response) -> Response {
     response.vary(PREFIX);
     response
 }

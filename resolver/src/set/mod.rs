@@ -7,21 +7,25 @@
 
 pub(crate) mod bits;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 /// A set of positions in the ascending list of a package's versions.
 ///
 /// A set is a word of 64 bits whose highest bit represents itself and everything above. Only
-/// packages with more than 63 versions need several words. Each set has one representation, so
-/// equal sets compare equal. The order of sets has no meaning, but it is deterministic.
+/// packages with more than 63 versions need more: the few ends of ranges, or several words. Each set has one
+/// representation, so equal sets compare equal. The order of sets has no meaning, but it is deterministic.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PositionSet(Form);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Form {
     One(u64),
-    /// Several words, lowest first; all numbers above them are in the set, or none are.
+    /// The numbers at which the set begins, ends, begins again and so on, ascending. Nearly all sets are ranges: as words,
+    /// the requirements of 60,000 versions on each other would take 450 MB.
+    Ends(Arc<[u32]>),
+    /// Several words, lowest first; all numbers above them are in the set, or none are. They take less memory than ends.
     Many {
         words: Arc<[u64]>,
         above: bool,
@@ -38,6 +42,19 @@ fn top(word: u64) -> bool {
     word >> (BITS - 1) == 1
 }
 
+/// The numbers at which words begin and end to have bits, ascending.
+fn ends_of(words: &[u64], above: bool) -> impl Iterator<Item = u32> + '_ {
+    let mut before = false;
+    let changes = words.iter().zip(0..).flat_map(move |(word, at)| {
+        let changed = word ^ (word << 1 | u64::from(before));
+        before = top(*word);
+        bits::numbers_of_word(changed).map(move |number| at * BITS + number)
+    });
+    let is_open = words.last().is_some_and(|word| top(*word));
+    let length = u32::try_from(words.len()).expect("there are few words");
+    changes.chain((is_open != above).then_some(length * BITS))
+}
+
 impl PositionSet {
     pub(crate) const EMPTY: Self = Self(Form::One(0));
     pub(crate) const FULL: Self = Self(Form::One(u64::MAX));
@@ -45,23 +62,38 @@ impl PositionSet {
     /// The numbers from `from` to `until`, exclusive.
     pub(crate) fn range(from: u32, until: u32) -> Self {
         if from >= until {
-            return Self::EMPTY;
+            Self::EMPTY
+        } else {
+            Self::from_ends(&[from, until])
         }
-        if until < BITS {
-            return Self(Form::One((u64::MAX << from) & !(u64::MAX << until)));
-        }
-        let mut words = vec![0_u64; until.div_ceil(BITS) as usize];
-        for (at, word) in words.iter_mut().enumerate() {
-            let base = u32::try_from(at).expect("there are few words") * BITS;
-            let low = from.saturating_sub(base).min(BITS);
-            let high = until.saturating_sub(base).min(BITS);
-            *word = below(high) & !below(low);
-        }
-        Self::from_words(words, false)
     }
 
     pub(crate) fn single(number: u32) -> Self {
         Self::range(number, number + 1)
+    }
+
+    fn from_ends(ends: &[u32]) -> Self {
+        match ends {
+            [] => Self::EMPTY,
+            // The highest bit of a word represents everything above.
+            [.., last] if *last < BITS => {
+                let mut word = 0;
+                for end in ends {
+                    word ^= u64::MAX << end;
+                }
+                Self(Form::One(word))
+            }
+            [.., last] if ends.len() <= last.div_ceil(BITS) as usize => {
+                Self(Form::Ends(ends.into()))
+            }
+            _ => {
+                let (words, above) = words_of(ends);
+                Self(Form::Many {
+                    words: words.into(),
+                    above,
+                })
+            }
+        }
     }
 
     fn from_words(mut words: Vec<u64>, above: bool) -> Self {
@@ -69,12 +101,18 @@ impl PositionSet {
             words.pop();
         }
         match words.as_slice() {
-            [] => Self(Form::One(fill(above))),
-            [word] if top(*word) == above => Self(Form::One(*word)),
-            _ => Self(Form::Many {
+            [] => return Self(Form::One(fill(above))),
+            [word] if top(*word) == above => return Self(Form::One(*word)),
+            _ => {}
+        }
+        if ends_of(&words, above).count() <= words.len() {
+            let ends: Vec<u32> = ends_of(&words, above).collect();
+            Self(Form::Ends(ends.into()))
+        } else {
+            Self(Form::Many {
                 words: words.into(),
                 above,
-            }),
+            })
         }
     }
 
@@ -86,22 +124,40 @@ impl PositionSet {
         }
     }
 
-    /// Writes a bounded set as words with one bit for each number.
+    /// Writes a bounded set as words with one bit for each number. `to` is empty before.
     pub(crate) fn copy_to(&self, to: &mut [u64]) {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no end");
-        to[..words.len()].copy_from_slice(words);
+        to[..words.len()].copy_from_slice(&words);
     }
 
-    fn words(&self) -> (&[u64], bool) {
+    fn words(&self) -> (Cow<'_, [u64]>, bool) {
         match &self.0 {
-            Form::One(word) => (std::slice::from_ref(word), top(*word)),
-            Form::Many { words, above } => (words, *above),
+            Form::One(word) => (Cow::Borrowed(std::slice::from_ref(word)), top(*word)),
+            Form::Ends(ends) => {
+                let (words, above) = words_of(ends);
+                (Cow::Owned(words), above)
+            }
+            Form::Many { words, above } => (Cow::Borrowed(words), *above),
+        }
+    }
+
+    fn ends(&self) -> Cow<'_, [u32]> {
+        match &self.0 {
+            Form::One(word) => {
+                Cow::Owned(ends_of(std::slice::from_ref(word), top(*word)).collect())
+            }
+            Form::Ends(ends) => Cow::Borrowed(ends),
+            Form::Many { words, above } => Cow::Owned(ends_of(words, *above).collect()),
         }
     }
 
     pub(crate) fn contains(&self, number: u32) -> bool {
-        let (words, above) = self.words();
+        let (words, above) = match &self.0 {
+            Form::One(word) => (std::slice::from_ref(word), top(*word)),
+            Form::Many { words, above } => (&**words, *above),
+            Form::Ends(ends) => return ends.partition_point(|end| *end <= number) % 2 == 1,
+        };
         match words.get((number / BITS) as usize) {
             Some(word) => word >> (number % BITS) & 1 == 1,
             None => above,
@@ -115,25 +171,31 @@ impl PositionSet {
     pub(crate) fn complement(&self) -> Self {
         match &self.0 {
             Form::One(word) => Self(Form::One(!word)),
-            Form::Many { words, above } => Self(Form::Many {
-                words: words.iter().map(|word| !word).collect(),
-                above: !above,
-            }),
+            Form::Ends(ends) => match ends.strip_prefix(&[0]) {
+                Some(rest) => Self::from_ends(rest),
+                None => Self::from_ends(&[&[0], &**ends].concat()),
+            },
+            Form::Many { words, above } => {
+                Self::from_words(words.iter().map(|word| !word).collect(), !above)
+            }
         }
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        if let (Form::One(one), Form::One(two)) = (&self.0, &other.0) {
-            return Self(Form::One(one & two));
+        match (&self.0, &other.0) {
+            (Form::One(one), Form::One(two)) => Self(Form::One(one & two)),
+            (Form::Many { .. }, _) | (_, Form::Many { .. }) => {
+                let ((one, above_one), (two, above_two)) = (self.words(), other.words());
+                let words = (0..one.len().max(two.len()))
+                    .map(|at| {
+                        one.get(at).copied().unwrap_or(fill(above_one))
+                            & two.get(at).copied().unwrap_or(fill(above_two))
+                    })
+                    .collect();
+                Self::from_words(words, above_one && above_two)
+            }
+            _ => Self::from_ends(&common_ends(&self.ends(), &other.ends())),
         }
-        let ((one, above_one), (two, above_two)) = (self.words(), other.words());
-        let words = (0..one.len().max(two.len()))
-            .map(|at| {
-                one.get(at).copied().unwrap_or(fill(above_one))
-                    & two.get(at).copied().unwrap_or(fill(above_two))
-            })
-            .collect();
-        Self::from_words(words, above_one && above_two)
     }
 
     pub(crate) fn union(&self, other: &Self) -> Self {
@@ -158,24 +220,77 @@ impl PositionSet {
 
     /// The greatest number of a bounded set.
     pub(crate) fn last(&self) -> Option<u32> {
-        let (words, above) = self.words();
-        debug_assert!(!above, "an unbounded set has no greatest number");
-        bits::last(words)
+        let (words, ends) = self.bounded();
+        ends.last().map(|end| end - 1).or_else(|| bits::last(words))
     }
 
     /// The numbers of a bounded set, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let (words, above) = self.words();
-        debug_assert!(!above, "an unbounded set cannot be listed");
-        bits::numbers(words)
+        let (words, ends) = self.bounded();
+        let ranges = ends.chunks_exact(2);
+        bits::numbers(words).chain(ranges.flat_map(|range| range[0]..range[1]))
     }
 
     /// How many numbers a bounded set has.
     pub(crate) fn len(&self) -> u32 {
-        let (words, above) = self.words();
-        debug_assert!(!above, "an unbounded set cannot be counted");
-        bits::count(words)
+        let (words, ends) = self.bounded();
+        let ranges = ends.chunks_exact(2);
+        bits::count(words) + ranges.map(|range| range[1] - range[0]).sum::<u32>()
     }
+
+    /// The words or the ends of a bounded set; the other is empty.
+    fn bounded(&self) -> (&[u64], &[u32]) {
+        match &self.0 {
+            Form::One(word) => {
+                debug_assert!(!top(*word), "an unbounded set has no end");
+                (std::slice::from_ref(word), &[])
+            }
+            Form::Ends(ends) => {
+                debug_assert!(ends.len().is_multiple_of(2), "an unbounded set has no end");
+                (&[], ends)
+            }
+            Form::Many { words, above } => {
+                debug_assert!(!above, "an unbounded set has no end");
+                (words, &[])
+            }
+        }
+    }
+}
+
+/// The words of a set with these ends, and whether it has everything above them.
+fn words_of(ends: &[u32]) -> (Vec<u64>, bool) {
+    let length = ends.last().map_or(0, |last| last.div_ceil(BITS));
+    let mut words = vec![0_u64; length as usize];
+    for range in ends.chunks(2) {
+        let from = range[0];
+        let until = range.get(1).copied().unwrap_or(length * BITS);
+        let within = (from / BITS) as usize..until.div_ceil(BITS) as usize;
+        for (word, base) in words[within]
+            .iter_mut()
+            .zip((from / BITS * BITS..).step_by(64))
+        {
+            let low = from.saturating_sub(base).min(BITS);
+            let high = (until - base).min(BITS);
+            *word |= below(high) & !below(low);
+        }
+    }
+    (words, !ends.len().is_multiple_of(2))
+}
+
+/// The ends of what two sets have in common, by their ends.
+fn common_ends(one: &[u32], two: &[u32]) -> Vec<u32> {
+    let (mut at_one, mut at_two) = (0, 0);
+    let mut common = Vec::new();
+    while let Some(end) = one.get(at_one).into_iter().chain(two.get(at_two)).min() {
+        at_one += usize::from(one.get(at_one) == Some(end));
+        at_two += usize::from(two.get(at_two) == Some(end));
+        // After an odd number of ends, one is in the set.
+        let is_common = at_one % 2 == 1 && at_two % 2 == 1;
+        if is_common != (common.len() % 2 == 1) {
+            common.push(*end);
+        }
+    }
+    common
 }
 
 /// A word with the lowest `bits` bits set.
@@ -209,8 +324,8 @@ impl fmt::Debug for PositionSet {
 
 impl fmt::Display for PositionSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (_, above) = self.words();
-        if above {
+        let is_unbounded = self.contains(u32::MAX);
+        if is_unbounded {
             formatter.write_str("all but ")?;
             return fmt::Display::fmt(&self.complement(), formatter);
         }
@@ -269,6 +384,12 @@ mod tests {
         prop_oneof![
             proptest::collection::btree_set(0..70_u32, 0..20),
             proptest::collection::btree_set(0..UNIVERSE, 0..40),
+            proptest::collection::vec((0..UNIVERSE, 0..UNIVERSE), 0..4).prop_map(|ranges| {
+                ranges
+                    .into_iter()
+                    .flat_map(|(from, until)| from..until)
+                    .collect()
+            }),
         ]
     }
 

@@ -156,10 +156,10 @@ pub(super) fn extends_reasons(
             required.extend(of_release);
         }
     }
-    let mut dependents = releases.clone();
+    let mut dependents = releases;
     dependents.retain(|release| reported.contains(release.index));
     let name = problem.universe.catalog.class_name(class).clone();
-    let (classes, extend, edge) = extending_classes_of(problem.universe, &releases, class);
+    let (classes, extend, edge) = extending_classes_of(problem.universe, &dependents, class);
     let (what, name) = match name.interface_name() {
         Some(interface) => ("interface", interface),
         None => ("class", name),
@@ -188,7 +188,7 @@ pub(super) fn extends_reasons(
     let mut reasons = vec![reason_about(
         problem.universe,
         owner,
-        &releases,
+        &dependents,
         |subject| {
             let text = format!("{classes} of {} {extend} {name}", subject.text);
             (text, kind.clone())

@@ -20,6 +20,7 @@
 //!    cannot be chosen.
 //! 3. [`summary`] finds what the conflict is about, which determines its code and its
 //!    summary.
+//!    [`possible`] leaves out releases that other reasons rule out.
 //! 4. [`report`] orders the reasons, beginning with the root. [`requirements`], [`missing_classes`] and
 //!    [`violations`] write the sentences for each kind of fact, using [`phrases`].
 //!
@@ -40,6 +41,7 @@ mod hints;
 mod minimize;
 mod missing_classes;
 mod phrases;
+mod possible;
 mod report;
 mod requirements;
 mod single_repairs;

@@ -16,6 +16,7 @@ use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
 use super::missing_classes::{extends_reasons, own_cycle_reason};
 use super::phrases::{Edge, some_classes};
+use super::possible::keep_possible;
 use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
 use super::summary::{Contradiction, Summary, unsatisfiable_packages};
 use super::violations::ViolationGroups;
@@ -36,7 +37,8 @@ pub(super) fn report(
     let unsatisfiable = unsatisfiable_packages(problem, facts);
     let contradiction = Contradiction::of(problem, facts, &unsatisfiable);
     let mut spellings = Spellings::default();
-    let lines = needed_lines(problem, facts, &mut spellings, may_split, budget)?;
+    let mut lines = needed_lines(problem, facts, &mut spellings, may_split, budget)?;
+    keep_possible(problem, facts, &mut lines.reported, &mut spellings);
     let violations = ViolationGroups::among(problem, facts);
     let mut reasons = Vec::new();
     let mut missing_classes: FxHashSet<String> = FxHashSet::default();

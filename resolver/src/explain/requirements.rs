@@ -95,19 +95,20 @@ pub(super) fn requirements(
     spellings: &mut Spellings,
 ) -> Vec<Reason> {
     let spellings = spellings.of(universe, owner, target, allowed).iter();
-    let spellings = spellings.filter(|spelling| {
-        let mut releases = spelling.releases.iter();
-        releases.any(|release| reported.contains(release.index))
+    let spellings = spellings.filter_map(|spelling| {
+        let mut releases = spelling.releases.clone();
+        releases.retain(|release| reported.contains(release.index));
+        (!releases.is_empty()).then_some((releases, spelling))
     });
     let overriding = universe.catalog.policy().overriding(target).cloned();
     let package = universe.catalog.name(target).clone();
     let mut reasons: Vec<Reason> = spellings
-        .map(|spelling| {
+        .map(|(releases, spelling)| {
             let Spelling {
-                releases,
                 spec,
                 location,
                 is_implied,
+                ..
             } = spelling;
             let describe = |subject: &Subject| {
                 let requires = subject.verb("requires", "require");
@@ -129,7 +130,7 @@ pub(super) fn requirements(
             };
             Reason {
                 location: location.clone(),
-                ..reason_about(universe, owner, releases, describe)
+                ..reason_about(universe, owner, &releases, describe)
             }
         })
         .collect();

@@ -337,6 +337,36 @@ fn reasons_omit_requirements_of_excluded_releases() {
 
 /// A reason names the class that extends a missing class if it is the same in all releases.
 #[test]
+fn reasons_omit_releases_that_other_reasons_exclude() {
+    let records = || {
+        vec![
+            release("B", "1").requires("C", "2"),
+            release("B", "2"),
+            release("B", "3").requires("C", "2"),
+            release("C", "2").requires("D", "1"),
+            release("D", "2"),
+        ]
+    };
+    let texts = |root: IndexRecord| {
+        let conflict = conflict(&Universe::new(root, records())).expect("D 1 does not exist");
+        let texts = conflict.reasons.iter().map(|reason| reason.text.clone());
+        texts.collect::<Vec<String>>()
+    };
+    let required = release("R", "1").requires("B", "1");
+    assert_eq!(
+        texts(required),
+        [
+            "C 2.0.0 requires D 1",
+            "R 1.0.0 requires B 1",
+            "B 1.0.0 requires C 2"
+        ]
+    );
+    // Either release is possible.
+    let both = release("R", "1").requires("B", "!=2.0.0");
+    assert!(texts(both).contains(&"B 1.0.0, 3.0.0 require C 2".to_owned()));
+}
+
+#[test]
 fn a_reason_names_the_class_that_extends_a_missing_class() {
     let first = |newer: IndexRecord| {
         let root = release("p.Root", "1.0.0").requires("p.C", "*");

@@ -284,7 +284,12 @@ fn chosen(
         problem.relax(relaxation.clone());
         problem.set_goals(relaxed_goals.clone());
         let proof = match search_and_improve(&mut None, &mut problem, budget) {
-            Ok(Verdict::Solved(selection)) => return Ok(selection.only(target)),
+            Ok(Verdict::Solved(selection)) => {
+                // If the owner is chosen at several versions, a new release of one of them is not enough.
+                let mut split = selection.packages_side_by_side();
+                let is_single = split.all(|package| Some(package) != relaxation.owner());
+                return Ok(selection.only(target).filter(|_| is_single));
+            }
             Ok(Verdict::Impossible(proof)) => proof,
             Err(Interrupt::Exhausted) => return Ok(None),
             Err(missing) => return Err(missing),

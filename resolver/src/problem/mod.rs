@@ -111,6 +111,16 @@ pub(crate) enum Relaxation {
     Override { target: PackageId },
 }
 
+impl Relaxation {
+    /// The package whose requirement is relaxed, unless it is every requirement on a package.
+    pub(crate) fn owner(&self) -> Option<PackageId> {
+        match self {
+            Self::Requirement { owner, .. } => Some(*owner),
+            Self::Override { .. } => None,
+        }
+    }
+}
+
 /// The problem for one choice of split packages.
 #[derive(Debug)]
 pub(crate) struct Problem<'universe> {

@@ -48,7 +48,7 @@ pub enum Change {
     Release {
         /// The package.
         owner: PackageName,
-        /// Its newest version that fits, apart from the requirement.
+        /// Its version that fits, apart from the requirement. If several fit side by side, each needs a new release.
         based_on: Option<Version>,
         /// The package that it requires.
         package: PackageName,
@@ -72,12 +72,39 @@ pub enum Change {
 }
 
 impl Change {
-    pub(super) fn new(
+    /// The changes that relax a restriction: one, or a new release for each of several that are chosen side by side.
+    pub(super) fn all(
         request: &Request,
         restriction: Restriction,
         relaxed: &Relaxed,
         version: Option<Version>,
         resolution: &Resolution,
+    ) -> Vec<Self> {
+        let Restriction::Release { owner, package } = restriction else {
+            return vec![Self::one(request, restriction, relaxed, version)];
+        };
+        let chosen = resolution.packages().iter();
+        let chosen = chosen.filter(|chosen| chosen.name == owner);
+        let mut based_on: Vec<Option<Version>> =
+            chosen.map(|chosen| Some(chosen.version.clone())).collect();
+        if based_on.is_empty() {
+            based_on.push(None);
+        }
+        let releases = based_on.into_iter().map(|based_on| Self::Release {
+            based_on,
+            owner: owner.clone(),
+            package: package.clone(),
+            to: relaxed.spec(),
+            allow: version.clone().unwrap_or(Version::ZERO),
+        });
+        releases.collect()
+    }
+
+    fn one(
+        request: &Request,
+        restriction: Restriction,
+        relaxed: &Relaxed,
+        version: Option<Version>,
     ) -> Self {
         let from = restriction.spec(request);
         let to = relaxed.spec();
@@ -99,17 +126,13 @@ impl Change {
                     allow,
                 },
             },
-            Restriction::Release { owner, package } => {
-                let chosen = resolution.packages().iter();
-                let chosen = chosen.filter(|chosen| chosen.name == owner);
-                Self::Release {
-                    based_on: chosen.map(|chosen| chosen.version.clone()).max(),
-                    owner,
-                    package,
-                    to,
-                    allow,
-                }
-            }
+            Restriction::Release { owner, package } => Self::Release {
+                owner,
+                based_on: None,
+                package,
+                to,
+                allow,
+            },
             Restriction::CutOff => Self::CutOff {
                 until: match relaxed {
                     Relaxed::Until(until) => Some(*until),

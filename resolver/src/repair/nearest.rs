@@ -66,9 +66,9 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         let Some(resolution) = self.resolution_with(&relaxed)? else {
             return Ok(None);
         };
-        let changes = relaxed.into_iter().map(|(restriction, relaxed)| {
+        let changes = relaxed.into_iter().flat_map(|(restriction, relaxed)| {
             let version = versions.remove(&restriction);
-            Change::new(self.request, restriction, &relaxed, version, &resolution)
+            Change::all(self.request, restriction, &relaxed, version, &resolution)
         });
         Ok(Some(Repair {
             changes: changes.collect(),

@@ -342,6 +342,45 @@ fn options_are_restrictions() {
     assert_eq!(changes, [[Change::Prereleases { policy }]]);
 }
 
+/// Each of several releases side by side needs a new release of its own.
+#[test]
+fn releases_side_by_side_are_changed_one_by_one() {
+    let of_c = |version: &str| {
+        release("p.C", version)
+            .requires("p.B", "2")
+            .defines("p.C.K", &["p.B.K"])
+    };
+    let universe = Universe::new(
+        release("p.Root", "1.0.0")
+            .requires("p.B", "1")
+            .requires("p.C", "0"),
+        vec![
+            release("p.B", "1.0.0")
+                .requires("p.C", "1")
+                .defines("p.B.K", &[]),
+            release("p.B", "2.0.0"),
+            of_c("0.1.0"),
+            of_c("1.2.0"),
+        ],
+    );
+    let Verdict::Conflict(conflict) = solve(&universe) else {
+        panic!("no release of p.B with the class is required");
+    };
+    let hints = conflict.repairs.iter().map(|repair| &repair.text);
+    assert_eq!(hints.collect::<Vec<_>>(), [] as [&String; 0]);
+    let found = repairs(&universe, &conflict).found;
+    let releases = found.iter().flat_map(|repair| &repair.changes);
+    let releases = releases.filter_map(|change| match change {
+        Change::Release {
+            owner, based_on, ..
+        } => Some((owner.as_str(), based_on.as_ref()?.to_string())),
+        _ => None,
+    });
+    let releases: Vec<(&str, String)> = releases.collect();
+    let both = ["0.1.0", "1.2.0"].map(|version| ("p.C", version.to_owned()));
+    assert!(releases.ends_with(&both), "{found:?}");
+}
+
 /// An override that can be removed is not replaced by another one.
 #[test]
 fn a_wrong_override_is_removed() {

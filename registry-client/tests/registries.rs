@@ -12,7 +12,8 @@ use std::path::Path;
 use pkgres_files::RealFileSystem;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
-    ArtifactDigest, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, write_archive,
+    ArtifactDigest, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, ReleaseSource,
+    write_archive,
 };
 use pkgres_registry_client::{
     Artifact, DirectoryRegistry, IndexFileRegistry, Namespace, PackageFolder, Registry,
@@ -449,6 +450,27 @@ fn a_folder_that_cannot_be_read_is_left_out() {
 }
 
 #[test]
+fn what_belongs_to_the_project_is_not_limited_by_namespaces() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(&folder.path().join("member"), "acme.Db", "0.1.0", "");
+    let mut set = RegistrySet::new(vec![Box::new(
+        index(folder.path(), &format!("{DB}\n")).expect("an index"),
+    )]);
+    let own = RegistryName::parse("workspace").expect("a name");
+    let namespace = Namespace::parse("acme.*").expect("a namespace");
+    set.bind(namespace, registry_name());
+    let members = folder.path().join("member");
+    let members = DirectoryRegistry::open(own.clone(), &members, &ReadOptions::default());
+    set.prefer(Box::new(members.expect("the folder is there")));
+    let supply = set.supply(&[name("acme.Db")]).expect("readable");
+    let [Supply::Releases { records, source }] = supply.as_slice() else {
+        panic!("{supply:?}");
+    };
+    assert_eq!(records[0].version.to_string(), "0.1.0");
+    assert_eq!(*source, ReleaseSource::Registry(own));
+}
+
+#[test]
 fn what_a_record_lacks_is_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = [
@@ -662,7 +684,7 @@ fn the_first_registry_that_has_a_name_has_all_of_it() {
 
 #[cfg(unix)]
 #[test]
-fn only_links_to_packages_are_worth_a_word() {
+fn only_links_to_releases_are_worth_a_word() {
     use std::os::unix::fs::symlink;
 
     let elsewhere = tempfile::tempdir().expect("a temporary folder");
@@ -678,9 +700,22 @@ fn only_links_to_packages_are_worth_a_word() {
 
     symlink(&packages, folder.path().join("packages")).expect("linked");
     symlink(packages.join("db"), folder.path().join("db")).expect("linked");
+    let metadata = "namespace: acme\nname: web\nversion: 1.0.0\n";
+    let collection = elsewhere.path().join("acme/web");
+    fs::create_dir_all(&collection).expect("created");
+    fs::write(collection.join("galaxy.yml"), metadata).expect("written");
+    symlink(&collection, folder.path().join("web")).expect("linked");
+    symlink(elsewhere.path().join("acme"), folder.path().join("acme")).expect("linked");
+    let real = folder.path().join("real");
+    fs::create_dir(&real).expect("created");
+    symlink(collection.join("galaxy.yml"), real.join("galaxy.yml")).expect("linked");
+    let model = "<UANodeSet xmlns=\"http://opcfoundation.org/UA/2011/03/UANodeSet.xsd\"/>";
+    fs::write(elsewhere.path().join("model"), model).expect("written");
+    let linked = folder.path().join("Core.NodeSet2.xml");
+    symlink(elsewhere.path().join("model"), linked).expect("linked");
     let findings = directory(folder.path()).take_findings();
     let messages: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
-    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert_eq!(messages.len(), 6, "{messages:?}");
     for message in messages {
         assert!(
             message.ends_with("is a link, and links are not followed"),

@@ -36,6 +36,11 @@ use findings::{broken, changed, left_out, shown};
 pub(crate) use releases::releases_of_folder;
 use releases::{ReleaseFile, Releases};
 
+/// How many folders deep releases are looked for in a folder that a link leads to: enough for namespaces of collections.
+const LINKED_FOLDERS_DEPTH: usize = 2;
+/// The most entries of such a folder that are looked at.
+const MAX_LINKED_ENTRIES: usize = 1_000;
+
 /// A registry of the packages in a folder.
 #[derive(Debug)]
 pub struct DirectoryRegistry {
@@ -238,12 +243,14 @@ impl DirectoryRegistry {
         if is_inside {
             return;
         }
-        let is_package = match fs::metadata(path) {
-            Ok(target) if target.is_dir() => has_packages(path),
-            Ok(target) => target.is_file() && is_zip(path),
+        let has_releases = match fs::metadata(path) {
+            Ok(target) if target.is_dir() => {
+                has_releases(path, LINKED_FOLDERS_DEPTH, &self.options)
+            }
+            Ok(target) => target.is_file() && is_release(path, &self.options),
             Err(_) => false,
         };
-        if is_package {
+        if has_releases {
             let message = format!(
                 "{} is a link, and links are not followed",
                 Escaped::new(&shown(path))
@@ -527,15 +534,28 @@ fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagn
     Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
 }
 
-/// Whether a folder is a package, or has one. The root of a machine has links to many other folders.
-fn has_packages(folder: &Path) -> bool {
-    let has_manifest = |folder: &Path| folder.join(MANIFEST_FILE).symlink_metadata().is_ok();
-    if has_manifest(folder) {
+/// Whether a folder that a link leads to is a release, or has one. The root of a machine has links to many other folders.
+fn has_releases(folder: &Path, depth: usize, options: &ReadOptions) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries = entries.take(MAX_LINKED_ENTRIES);
+    entries.any(|entry| {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => depth > 0 && has_releases(&path, depth - 1, options),
+            Ok(_) => is_release(&path, options),
+            Err(_) => false,
+        }
+    })
+}
+
+/// Whether a file is a release, or says that its folder is one.
+fn is_release(path: &Path, options: &ReadOptions) -> bool {
+    let is_manifest = path.file_name().is_some_and(|name| name == MANIFEST_FILE);
+    if is_manifest || is_zip(path) {
         return true;
     }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut inside = entries.map(|entry| entry.path());
-    inside.any(|path| has_manifest(&path) || is_zip(&path))
+    let target = fs::canonicalize(path);
+    target.is_ok_and(|target| ReleaseFile::recognize_link(path, &target, options).is_some())
 }
 
 /// Whether the name of a file is that of a package archive.

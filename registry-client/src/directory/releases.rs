@@ -70,13 +70,22 @@ pub(super) struct LockedRelease {
 impl ReleaseFile {
     /// Recognizes a file; `None` if it belongs to no release.
     pub(super) fn recognize(path: &Path, options: &ReadOptions) -> Option<Self> {
+        Self::recognize_link(path, path, options)
+    }
+
+    /// Recognizes the file that a link leads to by the name of the link.
+    pub(super) fn recognize_link(
+        path: &Path,
+        target: &Path,
+        options: &ReadOptions,
+    ) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let mut beginning = None;
         formats(options).find_map(|format| {
             if !format.is_release_name(name) {
                 return None;
             }
-            let beginning = beginning.get_or_insert_with(|| read_beginning(path));
+            let beginning = beginning.get_or_insert_with(|| read_beginning(target));
             let shown = shown(path);
             let file = FormatFile {
                 path: &shown,

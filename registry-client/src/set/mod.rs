@@ -43,6 +43,8 @@ use crate::registry::{Registry, RegistryError, defined_classes, records_of};
 pub struct RegistrySet {
     registries: Vec<Arc<dyn Registry>>,
     bindings: Vec<(Namespace, RegistryName)>,
+    /// The registries that bindings do not limit.
+    unlimited: BTreeSet<RegistryName>,
     /// The releases for packages that no registry has.
     built_in: BTreeMap<PackageName, Vec<IndexRecord>>,
     /// If uses exclude versions, what that depends on.
@@ -79,6 +81,7 @@ impl RegistrySet {
         Ok(Self {
             registries: registries?,
             bindings: self.bindings.clone(),
+            unlimited: self.unlimited.clone(),
             built_in: self.built_in.clone(),
             strict_uses: self.strict_uses.as_ref().map(StrictUses::for_new_reading),
             defined_classes: OnceLock::new(),
@@ -117,13 +120,18 @@ impl RegistrySet {
     /// otherwise, anybody could take the place of an internal class.
     fn may_define(&self, registry: &dyn Registry, class: &ClassName) -> bool {
         Namespace::narrowest_for_class(self.bindings(), class)
-            .is_none_or(|(_, bound)| bound == registry.name())
+            .is_none_or(|(_, bound)| self.is_allowed(registry, bound))
     }
 
     /// Whether a package may be looked up in a registry.
     fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
         self.binding(name)
-            .is_none_or(|(_, bound)| bound == registry.name())
+            .is_none_or(|(_, bound)| self.is_allowed(registry, bound))
+    }
+
+    /// Whether names that are bound to the registry `bound` are looked up in a registry.
+    fn is_allowed(&self, registry: &dyn Registry, bound: &RegistryName) -> bool {
+        registry.name() == bound || self.unlimited.contains(registry.name())
     }
 
     /// Whether a package may be looked up in one of some registries.
@@ -142,8 +150,10 @@ impl RegistrySet {
         self.built_in.keys()
     }
 
-    /// Adds a registry in front of all others.
+    /// Adds a registry in front of all others, for releases that belong to the project itself, such as members of its
+    /// workspace. Names that are bound to another registry are looked up in it, too.
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
+        self.unlimited.insert(registry.name().clone());
         self.registries.insert(0, Arc::from(registry));
         self.defined_classes.take();
         if let Some(strict) = &mut self.strict_uses {

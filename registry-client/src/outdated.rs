@@ -51,6 +51,8 @@ pub struct Outdated {
     /// The version that an update of everything chooses; `None` if the package is no longer needed then, or the
     /// update has no solution.
     pub allowed: Option<Version>,
+    /// Whether an update of everything removes the release, because nothing requires it any more.
+    pub is_removed: bool,
     /// The newest version that is neither yanked nor too new: a stable one, unless prereleases are allowed or one is
     /// in use. If older versions are preferred, the newer version that an update chooses.
     pub latest: Version,
@@ -160,8 +162,12 @@ pub fn outdated(
             because: Vec::new(),
             latest,
             allowed: replacement.cloned(),
+            is_removed: fresh.is_some() && replacement.is_none(),
         };
-        if replacement != Some(&outdated.latest) {
+        if outdated.is_removed {
+            let removed = "an update removes it: nothing requires it then";
+            outdated.because.push(removed.to_owned());
+        } else if replacement != Some(&outdated.latest) {
             outdated.held_back_by = requirers.blocking(&outdated);
             if outdated.held_back_by.is_empty()
                 && let Some(fresh) = &fresh

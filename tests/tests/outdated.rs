@@ -92,6 +92,24 @@ fn requirements_hold_packages_back() {
 }
 
 #[test]
+fn a_package_that_an_update_removes_is_not_held_back() {
+    let root = release("R", "1").requires("B", "*");
+    let records = vec![
+        release("B", "1").requires("C", "<2"),
+        release("B", "2"),
+        release("C", "1"),
+        release("C", "2"),
+    ];
+    assert_eq!(
+        look(request(root), records, &[("B", "1")]),
+        [
+            "B 1.0.0 2.0.0 2.0.0",
+            "C 1.0.0 - 2.0.0, an update removes it: nothing requires it then"
+        ]
+    );
+}
+
+#[test]
 fn a_removed_class_holds_a_package_back() {
     let root = release("R", "1")
         .requires("Z", "*")

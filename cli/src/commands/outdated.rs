@@ -153,13 +153,16 @@ impl OutdatedProject {
                 format!("All {packages} are up to date")
             };
         }
-        let is_held_back = |entry: &&Outdated| entry.allowed.as_ref() != Some(&entry.latest);
+        let is_held_back =
+            |entry: &&Outdated| !entry.is_removed && entry.allowed.as_ref() != Some(&entry.latest);
         let held_back = self.packages.iter().filter(is_held_back).count();
         let is_movable = |entry: &&Outdated| {
             let allowed = entry.allowed.as_ref();
             allowed.is_some_and(|allowed| *allowed != entry.now)
         };
         let movable = self.packages.iter().filter(is_movable).count();
+        let removed = self.packages.iter().filter(|entry| entry.is_removed);
+        let removed = removed.count();
         let mut parts = Vec::new();
         if movable > 0 {
             let what = match (count, held_back) {
@@ -168,6 +171,14 @@ impl OutdatedProject {
                 _ => movable.to_string(),
             };
             parts.push(format!("`{update}` updates {what}"));
+        }
+        if removed > 0 {
+            let verb = if movable > 0 {
+                "removes".to_owned()
+            } else {
+                format!("`{update}` removes")
+            };
+            parts.push(format!("{verb} {removed}"));
         }
         if held_back > 0 {
             let are = if held_back == 1 { "is" } else { "are" };

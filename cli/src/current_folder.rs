@@ -59,7 +59,7 @@ fn path_between(current: &Path, folder: &Path, below: &Path) -> PathBuf {
 }
 
 /// A path in which no `..` follows a folder, and which has no `.`.
-fn without_detours(path: &Path) -> PathBuf {
+pub(crate) fn without_detours(path: &Path) -> PathBuf {
     let mut steps = PathBuf::new();
     for part in path.components() {
         let is_back = part == Component::ParentDir;

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
+use crate::current_folder::without_detours;
 use crate::failure::{Failure, Result};
 
 /// The output of git; `None` if it fails.
@@ -133,23 +134,58 @@ pub(crate) fn folder_in_git(folder: Option<&Path>, what: &str) -> Result<String>
         return Ok(".".to_owned());
     };
     let shown = folder.to_string_lossy();
-    if folder.is_relative() {
+    if folder.is_relative() && !is_linked(folder) {
         return Ok(format!("./{shown}"));
     }
-    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
-    let relative = current.ok().zip(folder.canonicalize().ok());
-    let relative = relative.and_then(|(current, folder)| {
-        let inside = folder.strip_prefix(current).ok()?;
-        Some(format!("./{}", inside.to_string_lossy()))
-    });
-    relative.ok_or_else(|| {
+    path_in_repository(folder)?.ok_or_else(|| {
         let message = format!(
-            "{}: a revision has only {what}s below the current folder",
+            "{}: a revision has only {what}s of the repository of the current folder",
             Escaped::shortened(&shown)
         );
         let hint = format!("write `REVISION:PATH` for the {what} at a path of the repository");
         Diagnostic::error(Code::Usage, message).hint(hint).into()
     })
+}
+
+/// Whether a path leads through links, which git does not follow.
+fn is_linked(folder: &Path) -> bool {
+    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
+    let is_plain = current.ok().zip(folder.canonicalize().ok());
+    is_plain.is_some_and(|(current, target)| target != without_detours(&current.join(folder)))
+}
+
+/// The path of a folder from the current one as git takes it, if both are in one repository.
+fn path_in_repository(folder: &Path) -> Result<Option<String>> {
+    let Ok(folder) = folder.canonicalize() else {
+        return Ok(None);
+    };
+    let lines = |answer: Option<Vec<u8>>| {
+        let text = String::from_utf8_lossy(&answer?).into_owned();
+        let (repository, path) = text.split_once('\n')?;
+        Some((
+            repository.to_owned(),
+            path.trim_end_matches(['\n', '/']).to_owned(),
+        ))
+    };
+    let there = folder.to_string_lossy();
+    let there = git(&[
+        "-C",
+        &there,
+        "rev-parse",
+        "--show-toplevel",
+        "--show-prefix",
+    ])?;
+    let here = git(&["rev-parse", "--show-toplevel", "--show-cdup"])?;
+    // Without a repository here, there is no revision either, which is reported.
+    let Some((own, up)) = lines(here) else {
+        return Ok(Some(".".to_owned()));
+    };
+    Ok(lines(there).and_then(|(repository, down)| {
+        let parts = [".", &up, &down]
+            .into_iter()
+            .filter(|part| !part.is_empty());
+        (repository == own).then(|| parts.collect::<Vec<_>>().join("/"))
+    }))
 }
 
 /// The files of a revision, which one git process reads.

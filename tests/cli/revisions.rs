@@ -161,6 +161,41 @@ fn a_revision_is_of_the_project_on_the_other_side() {
     }
 }
 
+/// git does not follow links: the folder behind one is looked up in the revision.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_project_is_that_project() {
+    let repository = history();
+    let folder = repository.path();
+    std::os::unix::fs::symlink("app", folder.join("link")).expect("it can be written");
+    let same = done("", "No differences\n");
+    assert_eq!(diff(folder, &["HEAD", "link"]), same);
+    assert_eq!(diff(folder, &["link", "HEAD"]), same);
+    let changed = done(TEXT, "3 differences\n");
+    assert_eq!(diff(folder, &["first", "link"]), changed);
+    // A folder of the repository that is not below the current one.
+    let below = folder.join("below");
+    std::fs::create_dir(&below).expect("it can be created");
+    std::os::unix::fs::symlink("../app", below.join("link")).expect("it can be written");
+    assert_eq!(diff(&below, &["first", "link"]), changed);
+    let absolute = folder.join("app");
+    let absolute = absolute.to_string_lossy();
+    assert_eq!(diff(&below, &["first", &absolute]), changed);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn a_deleted_lockfile_is_a_difference() {
+    let repository = history();
+    let app = repository.path().join("app");
+    std::fs::remove_file(app.join("pkgres.lock")).expect("it is there");
+    let (code, text, note) = diff(&app, &["HEAD"]);
+    assert_eq!((code, note.as_str()), (Some(0), "4 differences\n"));
+    assert!(text.contains("- org.example.Db 1.1.0\n"), "{text}");
+    let (code, _, note) = diff(&app, &["none"]);
+    assert_eq!(code, Some(2), "{note}");
+}
+
 #[test]
 fn a_revision_is_compared_with_the_working_tree() {
     let repository = history();

@@ -39,14 +39,20 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     let here = here.to_string_lossy();
     let after = match &args.after {
         Some(after) => lockfile(after, &project_of(Some(&args.before))?, context)?,
+        // The lockfile was deleted.
+        None if !place.is_locked() && is_revision_with_lock(&args.before, &before) => {
+            Lockfile::default()
+        }
         None => lockfile(&here, &place, context).map_err(|mut failure| {
-            if !Path::new(&*here).join(LOCK_FILE).exists()
+            if !place.is_locked()
                 && let Some(finding) = failure.findings.first_mut()
             {
                 finding
                     .hints
                     .push("name a second lockfile, or run in a folder with one".to_owned());
-                finding.hints.extend(member_hint("diff", context));
+                if !is_member(&here, context) {
+                    finding.hints.extend(member_hint("diff", context));
+                }
             }
             failure
         })?,
@@ -65,6 +71,16 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
         }
     }
     Ok(exit(!diff.is_empty(), args))
+}
+
+/// Whether a side is a revision in which the project has a lockfile.
+fn is_revision_with_lock(text: &str, lock: &Lockfile) -> bool {
+    file_of(text).is_none() && *lock != Lockfile::default()
+}
+
+fn is_member(folder: &str, context: &Context) -> bool {
+    let workspace = context.workspace().ok().flatten();
+    workspace.is_some_and(|workspace| workspace.has_member_at(Path::new(folder)))
 }
 
 fn exit(is_different: bool, args: &DiffArgs) -> Exit {
@@ -150,6 +166,7 @@ fn compare_several(
     let mut differences: Vec<(String, LockDiff)> = Vec::new();
     for project in projects {
         let place = LockPlace::Folder(project.clone());
+        let context = &context.for_one(project);
         let before = lockfile(&args.before, &place, context)?;
         let now = project.join(LOCK_FILE);
         let after = match &args.after {
@@ -158,7 +175,10 @@ fn compare_several(
             // The project is gone.
             None => Lockfile::default(),
         };
-        let shown = project.to_string_lossy().into_owned();
+        let shown = match project.to_string_lossy() {
+            here if here.is_empty() => ".".to_owned(),
+            below => below.into_owned(),
+        };
         differences.push((shown, LockDiff::between(&before, &after)));
     }
     let is_different = differences.iter().any(|(_, diff)| !diff.is_empty());
@@ -222,6 +242,14 @@ enum LockPlace {
 }
 
 impl LockPlace {
+    /// Whether there is a lockfile in this folder now.
+    fn is_locked(&self) -> bool {
+        match self {
+            Self::Folder(folder) => folder.join(LOCK_FILE).exists(),
+            Self::Path(_) => false,
+        }
+    }
+
     /// The place of the lockfile that the other side names; `here` if that is a revision alone.
     fn of(other: &str, here: &Path) -> Result<Self> {
         if let Some(file) = file_of(other).filter(|file| !is_pipe(file)) {

@@ -9,7 +9,7 @@ use pkgres_formats::ansible;
 use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, RequirementEdit, Spec,
+    IndexRecord, LOCK_FILE, Lockfile, Package, PackageName, RequirementEdit, Spec,
 };
 use pkgres_registry_client::{FolderTree, RegistryLocation, RegistrySet};
 
@@ -17,13 +17,12 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
+use crate::missing_manifest::missing_manifest_hints;
 use crate::project_uses::ProjectUses;
 use crate::read_manifest::{ManifestFile, folder_of, manifest_at};
 use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
-use crate::root_file::{nested_root, recognize};
 use crate::update_effects::AffectedProject;
-use crate::workspace::MAX_NAMED_MEMBERS;
 
 /// The size of the largest `ansible.cfg` that is read for hints. A complete one has 40 kB.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
@@ -359,32 +358,18 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
                 "a manifest cannot be read from stdin, because the files beside it are needed: pass its path",
             );
         } else if error.is_not_found() {
-            match manifest_at(path).read_link() {
-                Ok(target) => {
-                    let target = target.to_string_lossy();
-                    let target = Escaped::new(&target);
-                    finding =
-                        finding.hint(format!("it is a link to {target}, which does not exist"));
-                }
-                Err(_) => match nested_root(&folder_of(&manifest_at(path))) {
-                    Some(root) => finding.hints.push(nested_hint(&root, context)),
-                    None => finding.hints.extend(missing_manifest_hints(context)),
-                },
+            let manifest = manifest_at(path);
+            if let Ok(target) = manifest.read_link() {
+                let target = target.to_string_lossy();
+                let target = Escaped::new(&target);
+                finding = finding.hint(format!("it is a link to {target}, which does not exist"));
+            } else {
+                let hints = missing_manifest_hints(&folder_of(&manifest), context);
+                finding.hints.extend(hints);
             }
         }
         Failure::from(finding)
     })
-}
-
-/// The hint that names a root below the folder of the project.
-fn nested_hint(root: &Path, context: &Context) -> String {
-    match context.invocation.same_command_for(root) {
-        Some(command) => format!("the root of the project is below its folder: `{command}`"),
-        None => format!(
-            "name the root of the project, which is below its folder: `{}`",
-            quoted(root)
-        ),
-    }
 }
 
 /// Fails for an archive, which would be read as text.
@@ -433,101 +418,6 @@ pub(crate) fn require_manifest(folder: &Path, context: &Context) -> Result<()> {
         return Ok(());
     }
     read_manifest(folder, context).map(drop)
-}
-
-/// Whether a folder has a manifest, or another file that can be a root.
-fn has_root(folder: &Path) -> bool {
-    folder.join(MANIFEST_FILE).is_file() || !matches!(recognize(folder, None), Ok(None))
-}
-
-/// Hints for a missing manifest. At the root of a workspace, they name its members.
-fn missing_manifest_hints(context: &Context) -> Vec<String> {
-    let invocation = &context.invocation;
-    let workspace = context.workspace().ok().flatten();
-    let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
-        if invocation.is("install") {
-            return vec!["pass a requirements.yml, or run in its folder".to_owned()];
-        }
-        if let Some(hint) = hint_about_word(context) {
-            return vec![hint];
-        }
-        let mut hints =
-            vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
-        if !invocation.names_project() {
-            let init = invocation.command_for_none("init");
-            hints.push(format!("`{init}` creates a package in this folder"));
-        }
-        return hints;
-    };
-    let members: Vec<&PathBuf> = (workspace.folders.iter())
-        .filter(|member| has_root(member))
-        .collect();
-    if invocation.is_for_workspace() || members.is_empty() {
-        let missing: Vec<String> = (workspace.folders.iter())
-            .filter(|member| !has_root(member))
-            .take(MAX_NAMED_MEMBERS)
-            .map(|member| format!("`{}`", quoted(member)))
-            .collect();
-        return vec![format!(
-            "`members` in pkgres.toml names a folder without a {MANIFEST_FILE} or another root: {}",
-            missing.join(", ")
-        )];
-    }
-    let option = if invocation.takes_member_option() {
-        "-p "
-    } else {
-        ""
-    };
-    let mut names: Vec<String> = members
-        .iter()
-        .take(MAX_NAMED_MEMBERS)
-        .map(|member| format!("`{option}{}`", quoted(member)))
-        .collect();
-    if let Some(rest) = members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
-        names.push(format!("{} more", rest + 1));
-    }
-    let mut hint = format!("this is a workspace; name a member: {}", names.join(", "));
-    if let Some(command) = members
-        .first()
-        .and_then(|first| invocation.same_command_for(first))
-    {
-        hint.push_str(&format!(", as in `{command}`"));
-    }
-    let mut hints = vec![hint];
-    let all = match invocation.same_command_for_workspace() {
-        Some(command) => Some(command),
-        // The arguments of the command are its own.
-        None => invocation
-            .takes_workspace()
-            .then(|| "--workspace".to_owned()),
-    };
-    hints.extend(all.map(|all| format!("`{all}` takes all members")));
-    hints
-}
-
-/// A hint for when the user passed the path of a project where the command expects a package.
-fn hint_about_word(context: &Context) -> Option<String> {
-    let invocation = &context.invocation;
-    if invocation.names_project() {
-        return None;
-    }
-    let has_manifest = |path: &&Path| manifest_at(path).is_file() && path.exists();
-    let is_project = |path: &&Path| path.is_dir() || path.ends_with(MANIFEST_FILE);
-    let words = invocation.words().iter().skip(1).map(Path::new);
-    let project = words.filter(is_project).find(has_manifest)?;
-    let shown = quoted(project);
-    let command = match invocation.command_name() {
-        "add" => invocation.command_for("add PACKAGE", project),
-        "remove" => invocation.command_for("remove PACKAGE", project),
-        "update" => invocation.command_for("update", project),
-        "why" => format!("pkgres why PACKAGE {shown}"),
-        "why-not" => format!("pkgres why-not PACKAGE@VERSION {shown}"),
-        _ => return None,
-    };
-    Some(format!(
-        "{} is a project, where a package is expected: `{command}`",
-        Escaped::path(project)
-    ))
 }
 
 /// How to run a command in a member of the workspace, if there is a workspace.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{MANIFEST_FILE, PackageName, Release, Version};
+use pkgres_manifest::{PackageName, Release, Version};
 use serde_json::json;
 
 pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
@@ -25,7 +25,6 @@ use crate::output::Output;
 use crate::project::{Project, read_manifest};
 use crate::read_manifest::{folder_of, locked_folders};
 use crate::root::ForeignRoot;
-use crate::root_file::roots_of_project;
 use crate::show;
 use crate::solve::without_lock_mode;
 use crate::solve_task::SolveTask;
@@ -109,11 +108,8 @@ fn projects_below(args: &LockArgs, context: &Context) -> Result<Vec<PathBuf>> {
     if !is_check_of_root(args, context) || context.workspace()?.is_some() {
         return Ok(Vec::new());
     }
+    // A lockfile without a manifest fails: it would be left unchecked without notice.
     let mut projects = locked_folders()?;
-    projects.retain(|folder| {
-        folder.join(MANIFEST_FILE).exists()
-            || !roots_of_project(&path_of(folder), context.ecosystem).is_empty()
-    });
     // The project here is the one that is checked by default.
     if projects.iter().all(|folder| folder == Path::new("")) {
         projects.clear();

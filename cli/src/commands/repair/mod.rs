@@ -40,7 +40,15 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
         };
         let lock = parse_lock(&project.lock_path(), bytes, context)?;
         let precise = args.precise.as_deref();
-        let plan = UpdatePlan::new(&args.update, precise, &lock, &task.registries, context)?;
+        let roots = &task.request.roots;
+        let plan = UpdatePlan::new(
+            &args.update,
+            precise,
+            &lock,
+            roots,
+            &task.registries,
+            context,
+        )?;
         task.request.locked = plan.locked;
         task.request.update = plan.update;
     }

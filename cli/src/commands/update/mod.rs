@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
 use pkgres_registry_client::{Outdated, RegistrySet, outdated};
-use pkgres_resolver::{Locked, Request, Resolution, Update, UpdateReport};
+use pkgres_resolver::{Locked, Request, Resolution, Root, Update, UpdateReport};
 use serde_json::Value;
 
 use super::members::Projects;
@@ -48,13 +48,20 @@ fn update_one(
     let project = Project::open(manifest, context)?;
     let mut task = SolveTask::of_project(&project, context)?;
     let path = project.lock_path();
-    let Some(bytes) = read_lock_bytes(&path, context)? else {
-        return Err(lock_missing("to update", context));
-    };
-    let lock = parse_lock(&path, &bytes, context)?;
-    require_own_lock(&project, lock.roots.keys(), context)?;
     let precise = args.precise.as_deref();
-    let plan = UpdatePlan::new(packages, precise, &lock, &task.registries, context)?;
+    let bytes = read_lock_bytes(&path, context)?;
+    let lock = match &bytes {
+        Some(bytes) => parse_lock(&path, bytes, context)?,
+        // The first lockfile can have a release that has to be named.
+        None if precise.is_some() => Lockfile {
+            ecosystem: project.format.ecosystem(),
+            ..Lockfile::default()
+        },
+        None => return Err(lock_missing("to update", context)),
+    };
+    require_own_lock(&project, lock.roots.keys(), context)?;
+    let roots = &task.request.roots;
+    let plan = UpdatePlan::new(packages, precise, &lock, roots, &task.registries, context)?;
     task.request.locked = plan.locked;
     task.request.update = plan.update;
     let request = task.request.clone();
@@ -83,7 +90,7 @@ fn update_one(
     let written = write_lock(
         &path,
         &LockText::new(&updated, &context.read_options)?,
-        Some(&bytes),
+        bytes.as_deref(),
         args.write.dry_run,
         &context.read_options,
     )?;
@@ -166,10 +173,12 @@ impl UpdatePlan {
         packages: &[String],
         precise: Option<&str>,
         lock: &Lockfile,
+        roots: &[Root],
         registries: &RegistrySet,
         context: &Context,
     ) -> Result<Self> {
-        let packages = targets::moving_packages(packages, precise, lock, registries, context)?;
+        let packages =
+            targets::moving_packages(packages, precise, lock, roots, registries, context)?;
         Ok(if packages.is_empty() {
             Self {
                 named: BTreeSet::new(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{Lockfile, PackageName, Release, Version};
 use pkgres_registry_client::RegistrySet;
-use pkgres_resolver::{PackageUpdate, Supply, UpdateTarget};
+use pkgres_resolver::{PackageUpdate, Root, Supply, UpdateTarget};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -17,11 +17,24 @@ pub(super) fn moving_packages(
     packages: &[String],
     precise: Option<&str>,
     lock: &Lockfile,
+    roots: &[Root],
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<BTreeMap<PackageName, PackageUpdate>> {
     let mut from: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
     for text in packages {
+        // A yanked release that the manifest requires for the first time is locked by naming it.
+        let named = release_name(text, Some(lock.ecosystem)).ok();
+        let is_new = |(name, version): &(PackageName, Option<Version>)| {
+            let is_locked = lock.packages.keys().any(|locked| locked.name == *name);
+            version.is_none() && !is_locked && is_required(name, roots)
+        };
+        if precise.is_some()
+            && let Some((name, _)) = named.filter(is_new)
+        {
+            from.entry(name).or_default();
+            continue;
+        }
         let (name, versions) = locked_versions(text, lock, Some(registries), context)?;
         from.entry(name).or_default().extend(versions);
     }
@@ -54,6 +67,12 @@ pub(super) fn moving_packages(
         .into_iter()
         .map(|(name, from)| (name, moving(from)))
         .collect())
+}
+
+/// Whether a manifest requires a package.
+fn is_required(name: &PackageName, roots: &[Root]) -> bool {
+    let mut required = roots.iter().filter_map(Root::record);
+    required.any(|root| root.requirements.iter().any(|one| one.package == *name))
 }
 
 /// Whether a named package or release is locked.

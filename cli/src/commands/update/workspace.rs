@@ -63,7 +63,7 @@ fn update_together(
         Some(manifest) => Project::open(manifest, context)?.open_registries(context)?,
         None => RegistrySet::new(Vec::new()),
     };
-    let plan = UpdatePlan::new(&args.packages, precise, &before, &registries, context)?;
+    let plan = UpdatePlan::new(&args.packages, precise, &before, &[], &registries, context)?;
     let (locked, update) = (plan.locked, plan.update);
     let moved = agree_with(manifests, locked, update, context, output)?;
     let wanted = moved.releases.clone();

@@ -331,7 +331,7 @@ impl SolveTask {
                 report_gave_up(steps, output);
                 return Err(Failure::reported(Exit::GaveUp));
             }
-            other => unreachable!("an interrupt ends the whole process: {other:?}"),
+            Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
         };
         Ok((searched, self.registries))
     }

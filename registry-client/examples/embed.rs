@@ -70,7 +70,7 @@ fn resolve(root: Release<'_>, releases: &[Release<'_>]) -> Result<String, Box<dy
             }
         }
         Answer::GaveUp { steps } => writeln!(text, "gave up after {steps} steps")?,
-        _ => writeln!(text, "cancelled")?,
+        Answer::Cancelled => writeln!(text, "cancelled")?,
     }
     Ok(text)
 }

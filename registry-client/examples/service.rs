@@ -89,7 +89,7 @@ fn serve(count: u64) -> Result<Vec<String>, Box<dyn Error>> {
             Answer::Solved(resolution) => resolution.packages()[0].version.to_string(),
             Answer::Conflict(conflict) => conflict.summary.clone(),
             Answer::GaveUp { steps } => format!("gave up after {steps} steps"),
-            _ => "cancelled".to_owned(),
+            Answer::Cancelled => "cancelled".to_owned(),
         });
     }
     Ok(answers)

@@ -48,7 +48,7 @@ fn resolve(
         Answer::Solved(resolution) => Ok(resolution),
         Answer::Conflict(conflict) => Err(conflict),
         Answer::GaveUp { steps } => panic!("gave up after {steps} steps"),
-        other => panic!("the solver is not cancelled: {other:?}"),
+        Answer::Cancelled => panic!("the solver is not cancelled"),
     }
 }
 

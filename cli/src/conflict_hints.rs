@@ -149,7 +149,7 @@ fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, c
     for root in &origin.packages {
         conflict.locate_classes(root);
         if has_one_root {
-            add_commands(conflict, root.name(), &context.invocation);
+            add_commands(conflict, root.name(), context);
         }
     }
     for places in &origin.places {

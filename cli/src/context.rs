@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 use crate::registries::RegistryOptions;
 use crate::settings::Settings;
 use crate::solve_options::solve_options;
-use crate::workspace::{Workspace, no_workspace};
+use crate::workspace::{Workspace, no_workspace_with_members};
 
 /// The validated values of a run, and its command line. The values are shared by the projects of a run.
 pub(crate) struct Context {
@@ -87,7 +87,7 @@ impl Context {
             [] => Vec::new(),
             named => match &workspace {
                 Ok(Some(workspace)) => workspace.members_named(named)?,
-                Ok(None) => return Err(no_workspace()),
+                Ok(None) => return Err(no_workspace_with_members(named, &invocation)),
                 Err(failure) => return Err(failure.clone()),
             },
         };

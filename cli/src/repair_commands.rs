@@ -9,17 +9,24 @@ use pkgres_resolver::{
     Conflict, Hint, Locked, Reason, ReasonKind, SingleRepair, Update, UpdateTarget,
 };
 
+use crate::context::Context;
 use crate::invocation::{Invocation, quoted};
 
-/// Adds a command to each repair that changes a requirement in the manifest of the root.
-pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocation: &Invocation) {
+/// Adds a command to each repair that changes a requirement in the manifest of the root, or of a member of the workspace.
+pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, context: &Context) {
+    let invocation = &context.invocation;
     // These commands solve with a manifest that was not written.
     if invocation.is("add") || invocation.is("remove") {
         return;
     }
     // A changed requirement is not enough for a release that has to be requested as well.
+    let workspace = context.workspace().ok().flatten();
+    let is_member = |owner: &PackageName| {
+        workspace.is_some_and(|workspace| workspace.folder_of(owner).is_some())
+    };
     let is_own = |repair: &&mut SingleRepair| {
-        repair.owner == *root && !repair.is_override && repair.exclusion.is_none()
+        let has_manifest = repair.owner == *root || is_member(&repair.owner);
+        has_manifest && !repair.is_override && repair.exclusion.is_none()
     };
     for repair in conflict.repairs.iter_mut().filter(is_own) {
         // An implied requirement has no location: there is nothing to change.
@@ -32,8 +39,22 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
             Spec::compatible_with(&repair.allow)
         );
         let manifest = Path::new(location.source().name());
-        let command = invocation.command_for_manifest(&words, manifest);
-        let text = format!("{}: `{command}`", repair.text);
+        let text = if repair.owner == *root {
+            let command = invocation.command_for_manifest(&words, manifest);
+            format!("{}: `{command}`", repair.text)
+        } else {
+            // The manifest is here: nobody has to make a release.
+            let command = invocation.command_for(&words, manifest);
+            let SingleRepair {
+                owner,
+                package,
+                allow,
+                ..
+            } = &*repair;
+            format!(
+                "the conflict can be solved if {owner} allows {package} {allow} ({location}): `{command}`"
+            )
+        };
         let hints = conflict.hints.iter_mut();
         for hint in hints.filter(|hint| hint.text == repair.text) {
             hint.text.clone_from(&text);

@@ -1,11 +1,13 @@
 //! Command lines that do not parse: adds what helps to the parser's message, and fits the message to the terminal.
 
 use std::ffi::OsString;
+use std::iter;
 
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Command};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list, without_credentials};
+use pkgres_manifest::most_similar;
 
 use crate::args::commands_with;
 use crate::early_output;
@@ -211,15 +213,29 @@ pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Erro
         }
         ErrorKind::InvalidSubcommand => {
             let is_command = command_of(words).get_name() == "pkgres";
-            let tip = command.and_then(|command| tip_about(ELSEWHERE, &command));
-            if let Some(tip) = tip.filter(|_| is_command) {
+            let written = command.unwrap_or_default();
+            if let Some(tip) = tip_about(ELSEWHERE, &written).filter(|_| is_command) {
                 error.remove(ContextKind::SuggestedSubcommand);
                 add_tips(&mut error, vec![tip]);
+            } else {
+                suggest_subcommand(&mut error, &written, &command_of(words));
             }
         }
         _ => {}
     }
     error
+}
+
+/// Replaces the subcommands that the parser suggests, which are many and can be hidden ones, by the most similar one.
+fn suggest_subcommand(error: &mut clap::Error, written: &str, command: &Command) {
+    let known = command.get_subcommands();
+    let known = known.filter(|one| !one.is_hide_set());
+    let known = known.flat_map(|one| iter::once(one.get_name()).chain(one.get_visible_aliases()));
+    error.remove(ContextKind::SuggestedSubcommand);
+    if let Some(similar) = most_similar(written, known) {
+        let similar = ContextValue::Strings(vec![similar.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, similar);
+    }
 }
 
 fn add_tips(error: &mut clap::Error, tips: Vec<String>) {

@@ -16,6 +16,7 @@ use pkgres_registry_client::{MemoryRegistry, PackageFolder, written_name};
 use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
+use crate::invocation::Invocation;
 use crate::read_manifest::ManifestFile;
 use crate::root_file::recognize;
 use crate::settings::{WorkspaceTable, workspace};
@@ -280,7 +281,26 @@ impl Workspace {
 
 /// The error for a project without a workspace.
 pub(crate) fn no_workspace() -> Failure {
-    Failure::usage(
+    no_workspace_finding().into()
+}
+
+/// The error for `--package` in a project without a workspace. Cargo's `update` and `tree` name any package like this.
+pub(crate) fn no_workspace_with_members(named: &[String], invocation: &Invocation) -> Failure {
+    let finding = no_workspace_finding();
+    if !invocation.is("update") {
+        return finding.into();
+    }
+    let command = invocation.command_for_none(&format!("update {}", named.join(" ")));
+    finding
+        .hint(format!(
+            "`--package` names members of a workspace; `{command}` updates locked packages"
+        ))
+        .into()
+}
+
+fn no_workspace_finding() -> Diagnostic {
+    Diagnostic::error(
+        Code::Usage,
         "there is no workspace: pkgres.toml needs a table `[workspace]` with `members = [\"FOLDER\"]`",
     )
 }

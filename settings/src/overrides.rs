@@ -31,7 +31,7 @@ enum Override {
 
 /// The name that the dots of a key split into tables, with its value as TOML, if there is one.
 fn dotted(name: &str, table: &Table) -> Option<(String, String)> {
-    let (key, value) = table.iter().next()?;
+    let (key, value) = table.iter().next().filter(|_| table.len() == 1)?;
     let name = format!("{name}.{key}");
     match value {
         Value::Table(below) if !below.contains_key("path") => dotted(&name, below),
@@ -115,6 +115,12 @@ impl Overrides {
     /// The error of a table that names no folder. The dots of a name without quotes make tables.
     fn invalid_table(&self, name: &str, table: &Table) -> Diagnostic {
         let finding = self.invalid(name, "`{ path = \"FOLDER\" }` is expected");
+        // As in the files of other programs.
+        if let Some(Value::String(spec)) = table.get("version") {
+            let spec = Value::from(spec.as_str()).to_string();
+            let (name, spec) = (Escaped::shortened(name), Escaped::shortened(&spec));
+            return finding.hint(format!("write the spec itself: `\"{name}\" = {spec}`"));
+        }
         finding.maybe_hint(dotted(name, table).map(|(name, value)| {
             let (name, value) = (Escaped::shortened(&name), Escaped::shortened(&value));
             format!("write a name with dots in quotes: `\"{name}\" = {value}`")
@@ -149,6 +155,10 @@ mod tests {
             (
                 "[overrides]\norg.example.Base = \"1\"\n",
                 "write a name with dots in quotes: `\"org.example.Base\" = \"1\"`",
+            ),
+            (
+                "[overrides]\norg = { version = \"1\", path = \"b\" }\n",
+                "write the spec itself: `\"org\" = \"1\"`",
             ),
             (
                 "[overrides]\norg.Base = { path = \"b\" }\n",

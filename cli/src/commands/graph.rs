@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::show::Graph;
+use crate::show::{Graph, conflict_document};
 use crate::solve::{read_frozen, task_with_lock};
 use crate::solve_task::Searched;
 
@@ -47,6 +47,14 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
         }
         Searched::Conflict(conflict) => {
             let graph = Graph::of_conflict(&conflict);
+            if output.is_json() {
+                let mut document = conflict_document(&conflict);
+                let drawn = graph.to_json();
+                document["nodes"] = drawn["nodes"].clone();
+                document["edges"] = drawn["edges"].clone();
+                output.json(&document);
+                return Ok(Exit::Failed);
+            }
             let exit = draw(&graph, Exit::Failed, output)?;
             output.note(&format!(
                 "There is no resolution: {}; the conflict is drawn in red",

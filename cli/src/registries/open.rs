@@ -196,6 +196,12 @@ fn overriding_package(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<SinglePackage> {
+    if !path.is_dir() {
+        return Err(Failure::usage(format!(
+            "overrides: there is no folder {} for `{package}`",
+            Escaped::path(path)
+        )));
+    }
     let mut locations =
         RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;

@@ -28,10 +28,24 @@ pub(crate) fn write_setting(
     // Only what is read under the lock counts.
     let before = read_text(&path)?;
     let mut document = parsed(&path, &before)?;
+    if document.get(setting.key).is_some_and(Item::is_table_like) {
+        return Err(would_remove_tables(&path, setting.key).into());
+    }
     document[setting.key] = item;
     let text = text_of(&document, &before);
     SettingsFile::parse(&path, text.as_bytes(), files)?;
     Ok(write_text(&path, &text)?)
+}
+
+/// The error about a value in place of tables, such as those of registries: what they say about keys and namespaces would
+/// be lost.
+fn would_remove_tables(path: &Path, key: &str) -> Diagnostic {
+    let shown = path.to_string_lossy();
+    let shown = Escaped::new(&shown);
+    let message = format!("{shown} has tables `[{key}.NAME]`, which one value would replace");
+    Diagnostic::error(Code::Usage, message).hint(format!(
+        "write another table `[{key}.NAME]` with its `location` into {shown}"
+    ))
 }
 
 /// Removes a setting from a settings file, if it is there; says whether it was. `wait` is called if another process holds

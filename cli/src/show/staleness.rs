@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::annotation::{Annotation, Subject};
 use super::changed_digests::digest_hints;
-use super::staleness_line::Line;
+use super::staleness_line::{Line, is_made_of_folder};
 use crate::context::Context;
 
 /// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
@@ -77,6 +77,14 @@ fn location(entry: &Staleness) -> Option<Location> {
     }
 }
 
+/// Whether a source can be named with `--registry`: it is neither the host nor a folder of the project.
+fn is_registry(source: &ReleaseSource) -> bool {
+    match source {
+        ReleaseSource::Registry(name) => !is_made_of_folder(name.as_str()),
+        ReleaseSource::Host | ReleaseSource::BuiltIn => false,
+    }
+}
+
 /// Hints for a lockfile that is out of date.
 fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let mut hints = Vec::new();
@@ -97,7 +105,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         };
         // What is built in is used because no registry has the package any more.
         let is_lost = matches!(found, None | Some(ReleaseSource::BuiltIn));
-        is_lost && provided_package(entry).is_none() && *locked != ReleaseSource::BuiltIn
+        is_lost && provided_package(entry).is_none() && is_registry(locked)
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
@@ -110,11 +118,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
             locked,
             found: Some(found),
             ..
-        } => {
-            let is_registry = matches!(found, ReleaseSource::Registry(_));
-            let was_registry = matches!(locked, ReleaseSource::Registry(_));
-            locked != found && is_registry && was_registry
-        }
+        } => locked != found && is_registry(found) && is_registry(locked),
         _ => false,
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {

@@ -311,6 +311,12 @@ fn gone(entry: &Staleness) -> String {
         (ReleaseSource::Host, None) => {
             format!("{release} was provided by the host, and nothing has it now")
         }
+        (ReleaseSource::Registry(name), None) if name.as_str() == WORKSPACE => {
+            format!("{release} is no longer a member of the workspace, and no registry has it")
+        }
+        (ReleaseSource::Registry(name), None) if is_made_of_folder(name.as_str()) => {
+            format!("{release} {}, and no registry has it", was_from(locked))
+        }
         (_, None) => format!("{release} is no longer in any registry"),
         (ReleaseSource::BuiltIn, Some(ReleaseSource::BuiltIn)) => {
             format!("{release} is no longer built in{instead}")
@@ -369,6 +375,6 @@ fn was_from(locked: &ReleaseSource) -> String {
 }
 
 /// Whether the registry of this name is a folder of the project: nobody looks for one that is called so.
-fn is_made_of_folder(registry: &str) -> bool {
+pub(super) fn is_made_of_folder(registry: &str) -> bool {
     registry == WORKSPACE || registry.starts_with(OVERRIDE_PREFIX)
 }

@@ -1,6 +1,6 @@
 //! The files of a new package.
 
-use pkgres_manifest::{MANIFEST_FILE, PackageName, yaml_word};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath, yaml_word};
 use serde_json::json;
 
 use crate::args::Template;
@@ -32,13 +32,14 @@ impl NewPackage<'_> {
             path: path.to_owned(),
             text,
         };
-        let class_file = format!("Classes/{}.yaml", self.parts().1);
+        let class_file = format!("Classes/{}", self.class_file());
         let mut files = vec![
             file(MANIFEST_FILE, self.manifest()),
             file(&class_file, self.class()),
+            // Archives in folders are kept: `pkgres vendor` writes them for builds without a registry.
             file(
                 ".gitignore",
-                "# What `pkgres pack` writes\n*.zip\n".to_owned(),
+                "# What `pkgres pack` writes\n/*.zip\n".to_owned(),
             ),
         ];
         if self.template == Template::Plugin {
@@ -56,6 +57,17 @@ impl NewPackage<'_> {
         match self.name.as_str().rsplit_once('.') {
             Some((namespace, last)) => (Some(namespace), last),
             None => (None, self.name.as_str()),
+        }
+    }
+
+    /// The file of the first class, in the folder of classes.
+    fn class_file(&self) -> String {
+        let (_, last) = self.parts();
+        let file = format!("{last}.yaml");
+        // No package can have a file with the name of a device, such as `Con.yaml`.
+        match PackagePath::parse(&file) {
+            Ok(_) => file,
+            Err(_) => format!("Class{file}"),
         }
     }
 
@@ -119,7 +131,8 @@ Version: 0.1.0
             text.push_str(&format!("  {}: \"0\"\n", yaml_word(name)));
         }
         let class = self.class_name("");
-        text.push_str(&format!("Classes:\n  {}: {last}.yaml\n", yaml_word(&class)));
+        let file = self.class_file();
+        text.push_str(&format!("Classes:\n  {}: {file}\n", yaml_word(&class)));
         text
     }
 
@@ -218,6 +231,7 @@ mod tests {
             "On",
             "Nan",
             "org.example.Null",
+            "org.example.Con",
         ] {
             let name = PackageName::parse(name).expect("a name");
             for (template, core) in [
@@ -231,6 +245,9 @@ mod tests {
                     core,
                     is_core_named: false,
                 };
+                for file in package.files() {
+                    assert!(PackagePath::parse(&file.path).is_ok(), "{}", file.path);
+                }
                 let text = package.manifest();
                 let read = PackageManifest::read("m", text.as_bytes(), &ReadOptions::default());
                 let (read, _) = read.into_result().expect("it is a manifest");

@@ -6,7 +6,7 @@ use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Requirement,
     Shared, Spec, Version,
 };
-use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
+use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, drive_to_verdict};
 use pkgres_resolver::{Conflict, Request, Resolution, ResolvedPackage, Resolver, Step};
 
 use crate::check::Answer;
@@ -182,7 +182,7 @@ impl Pkgres {
     }
 
     fn advance(&self, resolver: &mut Resolver) -> Step {
-        let step = advance(resolver, &self.registries, &ReadOptions::default());
+        let step = drive_to_verdict(resolver, &self.registries, &ReadOptions::default());
         step.expect("memory can be reached")
     }
 }

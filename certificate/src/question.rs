@@ -186,7 +186,7 @@ impl Question {
     ) -> Result<Result<Certificate, NotCertified>, E> {
         let mut request = self.request.clone();
         for Release { name, version } in &self.wanted {
-            let known = request.provided.iter().cloned();
+            let known = request.host_releases.iter().cloned();
             let known: Vec<IndexRecord> = known.filter(|record| record.name == *name).collect();
             let releases = if known.is_empty() {
                 releases_of(supply(std::slice::from_ref(name))?.pop())
@@ -199,7 +199,10 @@ impl Question {
             };
             request.roots.push(Root::Package(Box::new(record)));
         }
-        request.options.only.clone_from(&self.candidates);
+        request
+            .options
+            .allowed_versions
+            .clone_from(&self.candidates);
         let mut resolver = Resolver::new(request.clone());
         let derivation = match search(&mut resolver)? {
             Step::Impossible => resolver.take_evidence().derivation,

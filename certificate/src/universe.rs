@@ -121,7 +121,7 @@ impl Universe {
         }
         // Releases of the host take the place of those in registries.
         let mut others: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
-        for record in &request.provided {
+        for record in &request.host_releases {
             others.entry(&record.name).or_default().push(record);
         }
         for (name, records) in records {
@@ -196,7 +196,7 @@ fn is_candidate(request: &Request, held: &HeldReleases<'_>, record: &IndexRecord
     let is_too_new = (options.exclude_newer).is_some_and(|time| !record.is_published_before(time));
     let is_rejected =
         record.version.is_prerelease() && options.prerelease == PrereleasePolicy::Never;
-    let only = options.only.get(&record.name);
+    let only = options.allowed_versions.get(&record.name);
     let is_left_out = only.is_some_and(|versions| !versions.contains(&record.version));
     !is_left_out && (is_held || !(record.yanked || is_too_new || is_rejected))
 }
@@ -225,7 +225,7 @@ fn requirements(request: &Request, record: &IndexRecord) -> Vec<(PackageName, Sp
     }
     for requirement in &record.requirements {
         let package = &requirement.package;
-        let is_left_out = request.options.unknown_host.as_ref() == Some(package);
+        let is_left_out = request.options.host_package_of_unknown_version.as_ref() == Some(package);
         if *package != record.name && Some(package) != core && !is_left_out {
             requirements.push((package.clone(), requirement.spec.clone()));
         }

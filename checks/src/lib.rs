@@ -12,7 +12,7 @@
 //! - [`compare_records`] and [`compare_declarations`] find the differences between releases of other ecosystems.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
 //! - [`check_validation`] checks a validation file.
-//! - [`check_pinned`], [`check_model`] and [`check_fixations`] check an object model and the contracts of its
+//! - [`check_pinned`], [`check_model`] and [`check_previous_versions`] check an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
 //! ```
@@ -62,8 +62,8 @@ pub use interface_differences::{
 };
 pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{
-    CheckedValue, ModelReport, check_fixations, check_model, check_model_of, check_objects,
-    check_pinned, check_value,
+    CheckedValue, ModelReport, check_model, check_model_of, check_objects, check_pinned,
+    check_previous_versions, check_value,
 };
 pub use record_differences::{ConcernedTasks, RecordDifference, RecordRule, compare_records};
 pub use record_effects::{RecordEffect, RecordReliances};

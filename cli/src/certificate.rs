@@ -9,7 +9,7 @@ use pkgres_certificate::{
 };
 use pkgres_files::{FileError, FileSystem as _, FolderWriter, RealFileSystem};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
-use pkgres_registry_client::{Answer, RegistrySet, advance};
+use pkgres_registry_client::{Answer, RegistrySet, drive_to_verdict};
 use pkgres_resolver::{Conflict, Evidence, Request, Resolution, Root, Supply};
 use serde_json::json;
 
@@ -98,7 +98,7 @@ impl Certified {
                     let certificate = question.refute(
                         |resolver| {
                             registries.attach_to(resolver)?;
-                            advance(resolver, registries, options)
+                            drive_to_verdict(resolver, registries, options)
                         },
                         |packages| registries.supply(packages),
                     )?;

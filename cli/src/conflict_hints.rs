@@ -37,10 +37,10 @@ pub(crate) struct OriginalRequest {
 impl OriginalRequest {
     pub(crate) fn of(request: &Request, context: &Context) -> Self {
         let roots = request.roots.iter().filter_map(Root::record);
-        let records = roots.chain(&request.provided);
+        let records = roots.chain(&request.host_releases);
         let mut records = records.cloned().peekable();
         let labelled = (records.peek()).is_some_and(|record| record.ecosystem.has_labels());
-        let mut provided = request.provided.iter();
+        let mut provided = request.host_releases.iter();
         let core = provided.find(|record| request.core.as_ref() == Some(&record.name));
         let update = request.update.clone();
         // A list of repairs has it.
@@ -100,7 +100,7 @@ impl ConflictHints<'_> {
             ..
         } = self;
         locate(conflict, origin, original.has_one_root, context);
-        let _ = registries.advise(conflict, context.core());
+        let _ = registries.add_hints(conflict, context.core());
         let mut hints = empty_specs(conflict);
         hints.extend(bound_names(conflict, registries));
         hints.extend(workspace_members(conflict, registries));
@@ -157,13 +157,15 @@ fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, c
     }
 }
 
-/// Removes the repairs that change a requirement of a Heat template: its manifest cannot state any.
+/// Removes the suggestions to change a requirement of a Heat template: its manifest cannot state any.
 fn without_requirements_of(conflict: &mut Conflict, template: &PackageName) {
-    let Conflict { repairs, hints, .. } = conflict;
-    repairs.retain(|repair| {
-        let is_own = repair.owner == *template && !repair.is_override;
+    let Conflict {
+        suggestions, hints, ..
+    } = conflict;
+    suggestions.retain(|suggestion| {
+        let is_own = suggestion.owner == *template && !suggestion.is_override;
         if is_own {
-            hints.retain(|hint| hint.text != repair.text);
+            hints.retain(|hint| hint.text != suggestion.text);
         }
         !is_own
     });

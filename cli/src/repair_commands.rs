@@ -6,7 +6,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, Spec, Version};
 use pkgres_resolver::{
-    Conflict, Hint, Locked, Reason, ReasonKind, SingleRepair, Update, UpdateTarget,
+    Conflict, Hint, Locked, Reason, ReasonKind, SuggestedChange, Update, UpdateTarget,
 };
 
 use crate::context::Context;
@@ -24,11 +24,11 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, context:
     let is_member = |owner: &PackageName| {
         workspace.is_some_and(|workspace| workspace.folder_of(owner).is_some())
     };
-    let is_own = |repair: &&mut SingleRepair| {
+    let is_own = |repair: &&mut SuggestedChange| {
         let has_manifest = repair.owner == *root || is_member(&repair.owner);
         has_manifest && !repair.is_override && repair.exclusion.is_none()
     };
-    for repair in conflict.repairs.iter_mut().filter(is_own) {
+    for repair in conflict.suggestions.iter_mut().filter(is_own) {
         // An implied requirement has no location: there is nothing to change.
         let Some(location) = &repair.location else {
             continue;
@@ -45,7 +45,7 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, context:
         } else {
             // The manifest is here: nobody has to make a release.
             let command = invocation.command_for(&words, manifest);
-            let SingleRepair {
+            let SuggestedChange {
                 owner,
                 package,
                 allow,
@@ -85,7 +85,7 @@ pub(crate) fn repair_hint(
     };
     let command = invocation.command_for_manifest(&words, manifest);
     // Each of these is a repair.
-    if !conflict.repairs.is_empty() {
+    if !conflict.suggestions.is_empty() {
         return Some(Hint::option(format!(
             "`{command}` lists the cheapest ways to repair this"
         )));

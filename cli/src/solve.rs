@@ -8,7 +8,7 @@ use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageManifest, PackageName, Version};
 use pkgres_registry_client::{RegistrySet, check_lock};
-use pkgres_resolver::{LockCheck, Locked, Resolution, frozen};
+use pkgres_resolver::{LockCheck, Locked, Resolution};
 
 use crate::args::{SolveArgs, WriteArgs};
 use crate::capabilities::require_right_capabilities;
@@ -187,7 +187,7 @@ fn frozen_resolution(
     version: Option<&Version>,
     context: &Context,
 ) -> Result<Resolution> {
-    frozen(lock, root, version).map_err(|error| {
+    Resolution::from_lockfile(lock, root, version).map_err(|error| {
         let hint = format!("run `{}` to update it", context.invocation.command("lock"));
         Failure {
             findings: vec![Diagnostic::error(Code::LockStale, error.to_string()).hint(hint)],

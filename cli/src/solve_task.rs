@@ -103,10 +103,10 @@ impl SolveTask {
         options: &RegistryOptions,
         context: &Context,
     ) -> Result<Self> {
-        let provided = context.registries.provided(&context.read_options)?;
+        let host_releases = context.registries.host_releases(&context.read_options)?;
         let mut request = Request {
             core: context.core().cloned(),
-            provided,
+            host_releases,
             overrides: context.registries.overriding_specs(ecosystem)?,
             options: context.solve_options.clone(),
             ..Request::of_roots(Vec::new())
@@ -126,11 +126,11 @@ impl SolveTask {
         )?;
         let registries = if context.strict_uses {
             let core = request.core.clone();
-            registries.with_strict_uses(request.provided.clone(), core)
+            registries.with_strict_uses(request.host_releases.clone(), core)
         } else {
             registries
         };
-        let _ = registries.apply_strict_uses(&mut request.provided);
+        let _ = registries.apply_strict_uses(&mut request.host_releases);
         Ok(Self {
             searched,
             is_unconfigured: is_unconfigured(configured),
@@ -157,7 +157,7 @@ impl SolveTask {
             let options = &context.read_options;
             let members = workspace.required_by(folder, package, &overridden, options)?;
             if let Some(members) = members {
-                self.registries.prefer(Box::new(members));
+                self.registries.push_front(Box::new(members));
             }
         }
         self.warnings.extend(project.warnings.iter().cloned());
@@ -209,13 +209,15 @@ impl SolveTask {
         let Request {
             core,
             options,
-            provided,
+            host_releases,
             ..
         } = &mut self.request;
         if let Some(host) = rules.host
-            && !provided.iter().any(|record| record.name.as_str() == host)
+            && !host_releases
+                .iter()
+                .any(|record| record.name.as_str() == host)
         {
-            options.unknown_host = PackageName::native(host).ok();
+            options.host_package_of_unknown_version = PackageName::native(host).ok();
         }
         if !rules.has_core_library {
             *core = None;

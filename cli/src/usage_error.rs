@@ -19,7 +19,7 @@ use crate::show::counted;
 /// The most commands that a tip names.
 const MAX_NAMED_COMMANDS: usize = 4;
 
-/// Commands of other package systems, and what there is here.
+/// Commands of other package managers, and what there is here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["new", "create"], "'pkgres init FOLDER' creates a package"),
     (

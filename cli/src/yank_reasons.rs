@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, Release, Version};
 use pkgres_registry_client::RegistrySet;
-use pkgres_resolver::{Exclusion, Resolution};
+use pkgres_resolver::{PolicyExclusion, Resolution};
 
 /// How many characters of a reason are shown.
 const REASON_CHARACTERS: usize = 200;
@@ -45,7 +45,7 @@ impl YankReasons {
         let excluded = resolution.excluded();
         let yanked = excluded
             .iter()
-            .filter(|release| release.exclusion == Exclusion::Yanked);
+            .filter(|release| release.exclusion == PolicyExclusion::Yanked);
         Self::find(
             yanked.map(|release| (&release.name, &release.version)),
             registries,

@@ -1,4 +1,4 @@
-//! The trait `Format`, which describes a package system.
+//! The trait `Format`, which describes an ecosystem.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::check_record;
 use crate::rules::Rules;
 
-/// A package system: how its files are recognized and read, and which rules of resolution hold.
+/// An ecosystem: how its files are recognized and read, and which rules of resolution hold.
 pub trait Format: fmt::Debug + Send + Sync {
     /// Names, versions, ranges and index records.
     fn ecosystem(&self) -> &'static dyn Ecosystem;
@@ -227,7 +227,7 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// How releases are distributed, for the hints of commands that are for class packages. By default, nothing is known.
     fn distribution(&self) -> Distribution {
         Distribution {
-            release: "a release of another package system",
+            release: "a release of another ecosystem",
             pack: None,
             publish: None,
         }
@@ -257,7 +257,7 @@ pub trait Format: fmt::Debug + Send + Sync {
     }
 }
 
-/// How the releases of a package system are distributed.
+/// How the releases of an ecosystem are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
     /// The word for a release, with an article.

@@ -1,19 +1,19 @@
-//! The formats of package systems: bytes in, index records out, no I/O.
+//! The formats of ecosystems: bytes in, index records out, no I/O.
 //!
-//! A [`Format`] says everything that is particular to one package system: how its files are recognized and read, its
+//! A [`Format`] says everything that is particular to one ecosystem: how its files are recognized and read, its
 //! [`Ecosystem`] of names, versions and ranges, and the [`Rules`] of its resolutions. Readers turn a root or a release
 //! into an [`IndexRecord`](pkgres_manifest::IndexRecord); from there on, the solver, lockfiles and registries treat all
-//! package systems alike.
+//! ecosystems alike.
 //!
-//! # Adding a package system
+//! # Adding an ecosystem
 //!
-//! A package system is a module here with an [`Ecosystem`] and a [`Format`], an entry in [`ALL`], and one in the list of
+//! An ecosystem is a module here with an [`Ecosystem`] and a [`Format`], an entry in [`ALL`], and one in the list of
 //! other ecosystems beside it. `tests/default_check.rs` has the smallest one, `Recipes`, and shows what a format gets
 //! without writing it.
 //!
 //! - **The ecosystem** reads names, versions and ranges, and reads and writes index records. A record without keys of its
 //!   own is written with `serde_json`. Ranges become [native specs](pkgres_manifest::Spec::native), and
-//!   [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the package system a name breaks. If
+//!   [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the ecosystem a name breaks. If
 //!   classes have ids and names for people, [`has_labels`](Ecosystem::has_labels) says so.
 //! - **The rules** start from [`Rules::SINGLE_RELEASE`]; `with_…` says what differs.
 //! - **Roots and releases**: a format must recognize and read them ([`is_root`](Format::is_root),
@@ -29,7 +29,7 @@
 //!   hints, and [`declarations`](Format::declarations) for `pkgres semver`. By default,
 //!   [`check_root`](Format::check_root) looks at the classes in the record.
 //!
-//! Elsewhere, only some things are particular to a package system: registries that speak its native protocol
+//! Elsewhere, only some things are particular to an ecosystem: registries that speak its native protocol
 //! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for collections
 //! of Ansible, and a page in `docs/`. The names of types are unique in this crate.
 

@@ -1,6 +1,6 @@
-//! The rules of resolution that differ between package systems.
+//! The rules of resolution that differ between ecosystems.
 
-/// The rules of resolutions of a package system, as far as they differ.
+/// The rules of resolutions of an ecosystem, as far as they differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ impl Rules {
         host: None,
     };
 
-    /// The rules of most package systems: one release of a package, no core library, and cycles of classes.
+    /// The rules of most ecosystems: one release of a package, no core library, and cycles of classes.
     pub const SINGLE_RELEASE: Self = Self {
         has_core_library: false,
         class_cycles: true,

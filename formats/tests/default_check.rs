@@ -10,7 +10,7 @@ use pkgres_manifest::{
     Requirement, Shared, Version,
 };
 
-/// A package system whose roots say one class per line, `NAME extends OTHER` or `NAME uses OTHER`, and require
+/// An ecosystem whose roots say one class per line, `NAME extends OTHER` or `NAME uses OTHER`, and require
 /// `acme.tools` in the range that their first line has.
 #[derive(Debug)]
 struct Recipes;

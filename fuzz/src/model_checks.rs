@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
+use pkgres_checks::{
+    BoundPackage, BoundPackages, check_model, check_pinned, check_previous_versions,
+};
 use pkgres_manifest::diagnostic::{Escaped, SourceText, capped};
 use pkgres_manifest::{
     Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Release, Version,
@@ -133,7 +135,7 @@ fn model_check(data: &[u8]) {
     assert_eq!(again.findings, report.findings);
     assert_eq!(again.not_checked, report.not_checked);
     are_safe(&check_pinned(&model));
-    are_safe(&check_fixations(&model, model.fixations()));
+    are_safe(&check_previous_versions(&model, model.previous_versions()));
 }
 
 /// A package in which one file has all classes.

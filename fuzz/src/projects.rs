@@ -203,7 +203,7 @@ fn model(data: &[u8]) {
                 .insert(id, Release::new(package.clone(), version.clone()));
         }
     }
-    pins.packages.clone_from(model.fixations());
+    pins.packages.clone_from(model.previous_versions());
     pins.packages
         .insert(package.clone(), [version.clone()].into());
     let text = match model.with_pins(&pins, &limits) {

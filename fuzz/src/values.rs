@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Format, PackageName, PackagePath, RegistryName, ReleaseSource, Spec,
-    SupportedFormats, Version,
+    ArtifactDigest, ClassName, PackageFormat, PackageName, PackagePath, RegistryName,
+    ReleaseSource, Spec, SupportedFormats, Version,
 };
 
 use crate::property::{is_safe, is_safe_line};
@@ -201,9 +201,9 @@ fn names(data: &[u8]) {
         Ok(digest) => assert_eq!(digest.to_string(), text),
         Err(error) => is_safe(&error),
     }
-    match Format::parse(text, &SupportedFormats::default()) {
+    match PackageFormat::parse(text, &SupportedFormats::default()) {
         Ok(format) => {
-            let again = Format::parse(&format.to_string(), &SupportedFormats::default());
+            let again = PackageFormat::parse(&format.to_string(), &SupportedFormats::default());
             assert_eq!(again, Ok(format));
         }
         Err(error) => is_safe(&error),

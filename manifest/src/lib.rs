@@ -119,7 +119,7 @@ pub use package::{
     ClassCycle, ClassEntry, Implementation, MANIFEST_FILE, Package, PackageKind, PackageManifest,
     UnknownKey, class_cycles,
 };
-pub use package_format::{Format, FormatError, SupportedFormats};
+pub use package_format::{FormatError, PackageFormat, SupportedFormats};
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release::Release;

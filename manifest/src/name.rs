@@ -377,18 +377,18 @@ impl ClassName {
     /// use pkgres_manifest::ClassName;
     ///
     /// let site = ClassName::parse("org.acme.Site")?;
-    /// let used = site.of_user(2);
-    /// assert_ne!(used, site.of_user(3));
-    /// assert_eq!(used.user_name(), Some(site));
+    /// let used = site.of_use_by(2);
+    /// assert_ne!(used, site.of_use_by(3));
+    /// assert_eq!(used.using_class(), Some(site));
     /// # Ok::<(), pkgres_manifest::NameError>(())
     /// ```
     #[must_use]
-    pub fn of_user(&self, number: usize) -> Self {
+    pub fn of_use_by(&self, number: usize) -> Self {
         Self(Arc::from(format!("{USER}{number}:{}", self.0)))
     }
 
-    /// The name of the class that uses another one, if this is a name from [`of_user`](Self::of_user).
-    pub fn user_name(&self) -> Option<Self> {
+    /// The name of the class that uses another one, if this is a name from [`of_use_by`](Self::of_use_by).
+    pub fn using_class(&self) -> Option<Self> {
         let (_, name) = self.0.strip_prefix(USER)?.split_once(':')?;
         Some(Self(Arc::from(name)))
     }

@@ -13,7 +13,7 @@ const HEAT_HOT: &str = "Heat.HOT";
 
 /// The format of a package: a type and its version, written `[Type/]Version`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Format {
+pub struct PackageFormat {
     kind: String,
     version: String,
 }
@@ -56,7 +56,7 @@ impl Default for SupportedFormats {
     }
 }
 
-impl Default for Format {
+impl Default for PackageFormat {
     fn default() -> Self {
         Self {
             kind: MURANO_PL.to_owned(),
@@ -65,7 +65,7 @@ impl Default for Format {
     }
 }
 
-impl Format {
+impl PackageFormat {
     /// Reads a format. The type `MuranoPL` may be left out.
     pub fn parse(text: &str, supported: &SupportedFormats) -> Result<Self, FormatError> {
         let malformed = || FormatError::Malformed(text.to_owned());
@@ -128,7 +128,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for PackageFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.kind, self.version)
     }
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn known_types_have_known_versions() {
         let supported = SupportedFormats::default();
-        let parse = |text| Format::parse(text, &supported);
+        let parse = |text| PackageFormat::parse(text, &supported);
         for (text, shown) in [
             ("1.3", "MuranoPL/1.3"),
             ("1", "MuranoPL/1"),
@@ -168,6 +168,6 @@ mod tests {
             newest_murano_pl: Version::new(1, 9, 0),
             ..supported
         };
-        assert!(Format::parse("1.9", &raised).is_ok());
+        assert!(PackageFormat::parse("1.9", &raised).is_ok());
     }
 }

@@ -367,7 +367,7 @@ fn an_environment_keeps_its_table_of_versions() {
         [version("1.2.0")].into_iter().collect(),
     )]
     .into();
-    assert_eq!(model.fixations(), &table);
+    assert_eq!(model.previous_versions(), &table);
     for (before, after) in [
         (
             "Objects:\n  ?:\n    type: x.E\nSystemData:\n  Packages:\n    old.P:\n    - 1.0.0\n  Other: 1\nlast: 2\n",

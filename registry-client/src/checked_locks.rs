@@ -44,7 +44,7 @@ pub struct CheckedLocks {
 
 /// Everything that a check depends on, as far as it is known before anything is parsed.
 #[derive(Clone, Copy)]
-pub struct LockCase<'case> {
+pub struct LockCheckInputs<'case> {
     /// The path of the lockfile. One check is kept for each path.
     pub path: &'case Path,
     /// Its content.
@@ -80,7 +80,7 @@ impl CheckedLocks {
 
     /// The question whether a lockfile passes; `None` if not everything that it depends on is known, as with folders
     /// and registries on the network.
-    pub fn question(&self, case: LockCase<'_>) -> Option<LockQuestion> {
+    pub fn question(&self, case: LockCheckInputs<'_>) -> Option<LockCheckKey> {
         let contents = case.registries.contents()?;
         let path = std::path::absolute(case.path).ok()?;
         let context = format!("{HEADER} {} {:?}", self.program, case.options);
@@ -93,7 +93,7 @@ impl CheckedLocks {
             case.manifest,
         ];
         let name = digest_of(&[path.as_os_str().as_encoded_bytes()]);
-        Some(LockQuestion {
+        Some(LockCheckKey {
             path: self.folder.join(Hexadecimal(&name).to_string()),
             known: digest_of(&known),
             contents,
@@ -129,7 +129,7 @@ impl RootFile {
 
 /// The question whether a lockfile passes.
 #[derive(Debug)]
-pub struct LockQuestion {
+pub struct LockCheckKey {
     path: PathBuf,
     /// A digest of everything that the answer depends on, except for the files beside the manifest.
     known: Sha256Digest,
@@ -137,10 +137,10 @@ pub struct LockQuestion {
     contents: Sha256Digest,
 }
 
-impl LockQuestion {
+impl LockCheckKey {
     /// The number of releases in the lockfile, if it is known to pass without findings. `file` returns the bytes of a
     /// file of the root.
-    pub fn known_to_fit(
+    pub fn has_passed(
         &self,
         mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
     ) -> Option<usize> {
@@ -193,7 +193,7 @@ impl LockQuestion {
 
 /// A digest of everything in a request that a check depends on, except for the roots and the lockfile.
 fn request_digest(request: &Request) -> Sha256Digest {
-    let parts = LockCheck::dependencies(request);
+    let parts = LockCheck::cache_key_parts(request);
     let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
     digest_of(&parts)
 }

@@ -67,7 +67,7 @@ pub fn drive(
     registries.attach_to(resolver)?;
     resolver.ask_again();
     loop {
-        if let Some(answer) = Answer::of(advance(resolver, registries, options)?)? {
+        if let Some(answer) = Answer::of(drive_to_verdict(resolver, registries, options)?)? {
             return Ok(answer);
         }
     }
@@ -222,7 +222,7 @@ fn related(resolution: &Resolution, roots_have_classes: bool) -> Vec<(&RegistryN
 /// # Errors
 ///
 /// A registry cannot be read.
-pub fn advance(
+pub fn drive_to_verdict(
     resolver: &mut Resolver,
     registries: &RegistrySet,
     options: &ReadOptions,

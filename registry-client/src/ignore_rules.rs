@@ -36,7 +36,7 @@ const LEFTOVERS: [&str; 9] = [
 /// Why a file is not part of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum ExclusionReason {
+pub enum NotPackedReason {
     /// It belongs to the project: the lockfile, the settings, the ignore file.
     OfProject,
     /// It is an archive that packing the folder made.
@@ -51,7 +51,7 @@ pub enum ExclusionReason {
     OfPkgres,
 }
 
-impl ExclusionReason {
+impl NotPackedReason {
     /// The reason in words that continue "not packed: ".
     pub fn text(self) -> &'static str {
         match self {
@@ -143,16 +143,16 @@ impl IgnoreRules {
     }
 
     /// Why a file or folder is not part of the package, if a rule says so.
-    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<ExclusionReason> {
+    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<NotPackedReason> {
         if OF_PROJECT.contains(&relative) {
-            return Some(ExclusionReason::OfProject);
+            return Some(NotPackedReason::OfProject);
         }
         match self.of_file.matched(relative, is_folder) {
-            Match::Ignore(_) => Some(ExclusionReason::Ignored),
+            Match::Ignore(_) => Some(NotPackedReason::Ignored),
             Match::Whitelist(_) => None,
             Match::None => {
                 let is_leftover = self.leftovers.matched(relative, is_folder).is_ignore();
-                is_leftover.then_some(ExclusionReason::Leftover)
+                is_leftover.then_some(NotPackedReason::Leftover)
             }
         }
     }

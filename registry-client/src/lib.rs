@@ -83,8 +83,8 @@ mod installed_collections;
 #[cfg(feature = "http")]
 mod location;
 mod memory;
-mod model_versions;
 mod namespace;
+mod object_releases;
 mod outdated;
 #[cfg(feature = "index")]
 mod package_folder;
@@ -104,14 +104,14 @@ pub use artifact_release::check_artifact_release;
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};
 #[cfg(feature = "index")]
-pub use checked_locks::{CheckedLocks, LockCase, LockContent, LockQuestion, RootFile};
+pub use checked_locks::{CheckedLocks, LockCheckInputs, LockCheckKey, LockContent, RootFile};
 pub use class_graph::{ClassNode, class_graph};
 #[cfg(feature = "index")]
 pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::{DirectoryRegistry, written_name};
 pub use drive::{
-    Answer, FinishedPlan, advance, check_lock, drive, finish_plan, repairs, solve,
+    Answer, FinishedPlan, check_lock, drive, drive_to_verdict, finish_plan, repairs, solve,
     solve_with_evidence,
 };
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
@@ -120,7 +120,7 @@ pub use folder_tree::FolderTree;
 #[cfg(feature = "http")]
 pub use http::{Address, GalaxyRegistry, HttpOptions, HttpRegistry, NetworkActivity};
 #[cfg(feature = "index")]
-pub use ignore_rules::ExclusionReason;
+pub use ignore_rules::NotPackedReason;
 #[cfg(feature = "index")]
 pub use index_cache::IndexCache;
 #[cfg(feature = "index")]
@@ -132,8 +132,8 @@ pub use installed_collections::{
 #[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
-pub use model_versions::{ModelVersions, versions_in_conflict, versions_without_contracts};
 pub use namespace::{Namespace, NamespaceError};
+pub use object_releases::{ObjectReleases, releases_in_conflict, releases_without_contracts};
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
 pub use package_folder::{ExcludedFile, FolderFile, PackageFolder};

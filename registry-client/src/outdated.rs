@@ -231,7 +231,7 @@ fn latest_versions(
 ) -> Result<BTreeMap<PackageName, Newest>, RegistryError> {
     let supplies = registries.supply(names)?;
     let mut provided: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
-    for record in &request.provided {
+    for record in &request.host_releases {
         provided.entry(&record.name).or_default().push(record);
     }
     let mut latest = BTreeMap::new();

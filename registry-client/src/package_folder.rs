@@ -13,7 +13,7 @@ use pkgres_manifest::{
 };
 
 use crate::folder_tree::is_executable;
-use crate::ignore_rules::{ExclusionReason, IGNORE_FILE, IgnoreRules, inside};
+use crate::ignore_rules::{IGNORE_FILE, IgnoreRules, NotPackedReason, inside};
 use crate::vendored_archives::VendoredArchives;
 
 /// The beginning of the names that pkgres reserves in packages, in lower case.
@@ -35,7 +35,7 @@ pub struct ExcludedFile {
     /// Its path in the folder. That of a folder ends with `/`.
     pub path: String,
     /// Why it is not part of the package.
-    pub reason: ExclusionReason,
+    pub reason: NotPackedReason,
 }
 
 /// Why an entry of a package folder is not part of the package, if pkgres wrote it. `vendored` is of the folder that the
@@ -45,16 +45,16 @@ fn written_by_pkgres(
     name: &str,
     is_folder: bool,
     vendored: &VendoredArchives,
-) -> Result<Option<ExclusionReason>, FileError> {
+) -> Result<Option<NotPackedReason>, FileError> {
     if name.to_ascii_lowercase().starts_with(RESERVED) {
-        return Ok(Some(ExclusionReason::OfPkgres));
+        return Ok(Some(NotPackedReason::OfPkgres));
     }
     let is_vendored = if is_folder {
         VendoredArchives::are_all_of(path)?
     } else {
         vendored.has(name)
     };
-    Ok(is_vendored.then_some(ExclusionReason::Vendored))
+    Ok(is_vendored.then_some(NotPackedReason::Vendored))
 }
 
 /// A file of a package folder.
@@ -191,7 +191,7 @@ impl PackageFolder {
             let archives = files.extract_if(.., |file| is_archive_name(file.path.as_str(), name));
             excluded.extend(archives.map(|file| ExcludedFile {
                 path: file.path.as_str().to_owned(),
-                reason: ExclusionReason::Archive,
+                reason: NotPackedReason::Archive,
             }));
         }
         files.sort_by(|one, two| one.path.cmp(&two.path));

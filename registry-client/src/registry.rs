@@ -201,9 +201,9 @@ pub enum Artifact {
     Archive(Archive),
     /// The folder of a class package.
     Folder(PackageFolder),
-    /// The bytes of a file of another package system.
+    /// The bytes of a file of another ecosystem.
     File(Vec<u8>),
-    /// The path of a folder of another package system. It can have links, which its format follows within the folder.
+    /// The path of a folder of another ecosystem. It can have links, which its format follows within the folder.
     Tree(PathBuf),
 }
 
@@ -253,7 +253,7 @@ pub type TakeArtifact<'take> = &'take mut (
 #[cfg(feature = "index")]
 impl Artifact {
     /// The digest of its files as a folder, which is the same for a folder, for its archives and for what is installed from
-    /// them. `None` if they cannot be read, if there is no folder, or if it is one of another package system.
+    /// them. `None` if they cannot be read, if there is no folder, or if it is one of another ecosystem.
     pub fn tree_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
         match self {
             Self::Archive(archive) => {

@@ -62,7 +62,7 @@ pub fn unsatisfiable(
         && record.name != *core
         && releases_of(core, registries)?.is_empty()
     {
-        request.provided = core_releases(registries, core, record)?;
+        request.host_releases = core_releases(registries, core, record)?;
     }
     let mut resolver = Resolver::new(request);
     Ok(match drive(&mut resolver, registries, options)? {

@@ -13,8 +13,8 @@ use pkgres_manifest::{
     IndexRecord, Limits, Lockfile, PackageName, PackagePath, ReadOptions, RegistryName, Spec,
 };
 use pkgres_registry_client::{
-    CheckedLocks, IndexCache, IndexFileRegistry, LockCase, LockContent, MemoryRegistry, Namespace,
-    Registry, RegistrySet, RootFile, check_lock,
+    CheckedLocks, IndexCache, IndexFileRegistry, LockCheckInputs, LockContent, MemoryRegistry,
+    Namespace, Registry, RegistrySet, RootFile, check_lock,
 };
 use pkgres_resolver::{ClassRules, LockCheck, LockReport, Request};
 use tempfile::TempDir;
@@ -132,7 +132,7 @@ impl Setting {
                 let found = self.files.iter().find(|(name, _)| *name == path.as_str());
                 found.map(|(_, text)| text.as_bytes().to_vec())
             };
-            question.known_to_fit(find)
+            question.has_passed(find)
         });
         let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.options.limits)
             .into_result()
@@ -150,8 +150,8 @@ impl Setting {
         &'case self,
         path: &'case Path,
         registries: &'case RegistrySet,
-    ) -> LockCase<'case> {
-        LockCase {
+    ) -> LockCheckInputs<'case> {
+        LockCheckInputs {
             path,
             lock: LockContent::of(self.lock.as_bytes()),
             manifest: self.manifest.as_bytes(),
@@ -211,7 +211,7 @@ fn any_difference_changes_the_key() {
             setting.request.core = Some(name("b.B"));
         }),
         ("what the host provides", |setting| {
-            setting.request.provided = vec![record(r#"{"name":"d.D","version":"1.0.0"}"#)];
+            setting.request.host_releases = vec![record(r#"{"name":"d.D","version":"1.0.0"}"#)];
         }),
         ("an override", |setting| {
             let spec = Spec::parse("1.0.0").expect("a spec");
@@ -224,7 +224,7 @@ fn any_difference_changes_the_key() {
             setting.request.options.classes = ClassRules::Ignored;
         }),
         ("a host whose version is not known", |setting| {
-            setting.request.options.unknown_host = Some(name("b.B"));
+            setting.request.options.host_package_of_unknown_version = Some(name("b.B"));
         }),
         ("the index", |setting| {
             setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
@@ -315,7 +315,7 @@ fn a_change_during_the_check_is_not_remembered() {
     let names = [name("b.B")];
     let _ = registries.supply(&names);
     question.remember(&LockReport::default(), 1, &[], &registries);
-    assert_eq!(question.known_to_fit(|_| None), None);
+    assert_eq!(question.has_passed(|_| None), None);
 }
 
 /// A lockfile is read unless it looks as it did when it was read and had been left alone.

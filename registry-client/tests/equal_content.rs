@@ -51,7 +51,7 @@ fn request(package: &str, lock: Option<&Lockfile>) -> Request {
     }
     let mut request = Request::new(root);
     request.core = None;
-    request.options.unknown_host = Some(native("ansible-core"));
+    request.options.host_package_of_unknown_version = Some(native("ansible-core"));
     request.locked = lock.map(Locked::from_lockfile).unwrap_or_default();
     request
 }

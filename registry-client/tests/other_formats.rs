@@ -1,4 +1,4 @@
-//! Folders with releases of other package systems.
+//! Folders with releases of other ecosystems.
 
 // Fixtures are written without ceremony.
 #![allow(clippy::disallowed_methods)]

@@ -461,7 +461,7 @@ fn what_belongs_to_the_project_is_not_limited_by_namespaces() {
     set.bind(namespace, registry_name());
     let members = folder.path().join("member");
     let members = DirectoryRegistry::open(own.clone(), &members, &ReadOptions::default());
-    set.prefer(Box::new(members.expect("the folder is there")));
+    set.push_front(Box::new(members.expect("the folder is there")));
     let supply = set.supply(&[name("acme.Db")]).expect("readable");
     let [Supply::Releases { records, source }] = supply.as_slice() else {
         panic!("{supply:?}");

@@ -18,7 +18,7 @@
 //!
 //! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors whose names are
 //! defined several times, which is quadratic in the worst case. Most selections need no check at all: the index
-//! knows which packages are [harmless](is_harmless), because none of their classes can be part of a cycle or has
+//! knows which packages have [separate classes](has_separate_classes): none of their classes can be part of a cycle or has
 //! the same name as a class of another package.
 
 use std::collections::VecDeque;
@@ -98,7 +98,7 @@ pub(crate) fn violations(
 
 /// Whether a selection whose extended classes are all found is known to violate no rule: no package
 /// in it has a class whose name another one has too, or which can be part of a cycle.
-pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
+pub(crate) fn has_separate_classes(universe: &Universe, selection: &Selection) -> bool {
     if may_be_unnamed(universe, selection) {
         return false;
     }
@@ -108,18 +108,21 @@ pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
         && (selection.releases().iter()).all(|release| {
-            match universe.catalog.has_separate_classes(release.package) {
-                Some(is_harmless) => is_harmless,
-                // One release from outside the indexes is harmless if its classes are unrelated to theirs.
+            match universe
+                .catalog
+                .package_has_separate_classes(release.package)
+            {
+                Some(is_separate) => is_separate,
+                // One release from outside the indexes is fine if its classes are unrelated to theirs.
                 None => foreign.replace(*release).is_none(),
             }
         })
-        && foreign.is_none_or(|release| universe.catalog.is_separate_release(release))
+        && foreign.is_none_or(|release| universe.catalog.release_has_separate_classes(release))
 }
 
 /// The release that defines an external class for `release`, and the number of the requirement on
 /// it: the first in the order of lookup.
-pub(crate) fn provider(
+pub(crate) fn definer(
     universe: &Universe,
     selection: &Selection,
     release: ReleaseId,

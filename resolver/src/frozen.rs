@@ -26,74 +26,82 @@ pub enum FrozenError {
     Inconsistent,
 }
 
-/// The resolution in a lockfile, without changes.
-///
-/// It reads neither manifests nor registries, so a search could find a different resolution. A lock
-/// does not have the requirements of releases, only their chosen versions, which become the specs.
-/// It does not have classes either. The version of the root is not in the lock, so it is a parameter; `None` for a
-/// [file](Root::File), which has none.
-///
-/// If the lock has several roots, the roots that this one requires, directly or indirectly, are also roots of the
-/// resolution. They follow it, sorted by name, with the versions that they had when the lock was written.
-///
-/// ```
-/// use pkgres_manifest::{Lockfile, PackageName, Version};
-///
-/// let text = "lock: 1\norder: 1\nroots:\n- name: Web\n  requires:\n    Db:\n      spec: \"1\"\n      version: 1.2.0\npackages:\n- name: Db\n  version: 1.2.0\n  source: default\ncomplete: true\n";
-/// let lock = Lockfile::read("pkgres.lock", text.as_bytes(), &Default::default());
-/// let (lock, _) = lock.into_result().expect("it is a lockfile");
-/// let root = PackageName::parse("Web").expect("a name");
-/// let resolution = pkgres_resolver::frozen(&lock, &root, Some(&Version::ZERO))?;
-/// assert_eq!(resolution.packages()[0].version.to_string(), "1.2.0");
-/// # Ok::<(), pkgres_resolver::FrozenError>(())
-/// ```
-pub fn frozen(
-    lock: &Lockfile,
-    root: &PackageName,
-    current: Option<&Version>,
-) -> Result<Resolution, FrozenError> {
-    let Some(requirements) = lock.roots.get(root) else {
-        return Err(FrozenError::NoRoot(root.clone()));
-    };
-    let version = current.unwrap_or(const { &Version::ZERO });
-    let record = Box::new(root_record(root, version, requirements, (root, version)));
-    let mut roots = vec![if current.is_some() {
-        Root::Package(record)
-    } else {
-        Root::File(record)
-    }];
-    let mut locked = Locked::from_lockfile(lock);
-    let has_other_roots = lock.roots.len() > 1;
-    if has_other_roots {
-        let reached = Reached::from(lock, root);
-        for (name, bound) in &reached.roots {
-            let record = root_record(name, bound, &lock.roots[*name], (root, version));
-            roots.push(Root::Package(Box::new(record)));
+impl Resolution {
+    /// The resolution in a lockfile, without changes.
+    ///
+    /// It reads neither manifests nor registries, so a search could find a different resolution. A lock
+    /// does not have the requirements of releases, only their chosen versions, which become the specs.
+    /// It does not have classes either. The version of the root is not in the lock, so it is a parameter; `None` for a
+    /// [file](Root::File), which has none.
+    ///
+    /// If the lock has several roots, the roots that this one requires, directly or indirectly, are also roots of the
+    /// resolution. They follow it, sorted by name, with the versions that they had when the lock was written.
+    ///
+    /// # Errors
+    ///
+    /// The lockfile does not have the root, or its bindings contradict each other.
+    ///
+    /// ```
+    /// use pkgres_manifest::{Lockfile, PackageName, Version};
+    ///
+    /// let text = "lock: 1\norder: 1\nroots:\n- name: Web\n  requires:\n    Db:\n      spec: \"1\"\n      version: 1.2.0\npackages:\n- name: Db\n  version: 1.2.0\n  source: default\ncomplete: true\n";
+    /// let lock = Lockfile::read("pkgres.lock", text.as_bytes(), &Default::default());
+    /// let (lock, _) = lock.into_result().expect("it is a lockfile");
+    /// let root = PackageName::parse("Web").expect("a name");
+    /// let resolution = pkgres_resolver::Resolution::from_lockfile(&lock, &root, Some(&Version::ZERO))?;
+    /// assert_eq!(resolution.packages()[0].version.to_string(), "1.2.0");
+    /// # Ok::<(), pkgres_resolver::FrozenError>(())
+    /// ```
+    pub fn from_lockfile(
+        lock: &Lockfile,
+        root: &PackageName,
+        current: Option<&Version>,
+    ) -> Result<Self, FrozenError> {
+        let Some(requirements) = lock.roots.get(root) else {
+            return Err(FrozenError::NoRoot(root.clone()));
+        };
+        let version = current.unwrap_or(const { &Version::ZERO });
+        let record = Box::new(root_record(root, version, requirements, (root, version)));
+        let mut roots = vec![if current.is_some() {
+            Root::Package(record)
+        } else {
+            Root::File(record)
+        }];
+        let mut locked = Locked::from_lockfile(lock);
+        let has_other_roots = lock.roots.len() > 1;
+        if has_other_roots {
+            let reached = Reached::from(lock, root);
+            for (name, bound) in &reached.roots {
+                let record = root_record(name, bound, &lock.roots[*name], (root, version));
+                roots.push(Root::Package(Box::new(record)));
+            }
+            (locked.roots).retain(|name, _| name == root || reached.roots.contains_key(name));
+            (locked.packages)
+                .retain(|Release { name, version }, _| reached.all.contains(&(name, version)));
         }
-        (locked.roots).retain(|name, _| name == root || reached.roots.contains_key(name));
-        (locked.packages)
-            .retain(|Release { name, version }, _| reached.all.contains(&(name, version)));
-    }
-    let mut resolver = Resolver::new(Request {
-        roots,
-        core: None,
-        provided: Vec::new(),
-        locked,
-        overrides: lock.overrides.clone(),
-        options: SolveOptions {
-            prerelease: PrereleasePolicy::Allow,
-            ..SolveOptions::default()
-        },
-        update: None,
-    });
-    for (source, records) in records_by_source(lock, root) {
-        let index = Arc::new(CompiledIndex::compile(&records));
-        let attached = resolver.attach(source, index);
-        attached.expect("the request has no cut-off date");
-    }
-    match resolver.step() {
-        Step::Solved(resolution) if agrees(&resolution, lock, has_other_roots) => Ok(*resolution),
-        _ => Err(FrozenError::Inconsistent),
+        let mut resolver = Resolver::new(Request {
+            roots,
+            core: None,
+            host_releases: Vec::new(),
+            locked,
+            overrides: lock.overrides.clone(),
+            options: SolveOptions {
+                prerelease: PrereleasePolicy::Allow,
+                ..SolveOptions::default()
+            },
+            update: None,
+        });
+        for (source, records) in records_by_source(lock, root) {
+            let index = Arc::new(CompiledIndex::compile(&records));
+            let attached = resolver.attach(source, index);
+            attached.expect("the request has no cut-off date");
+        }
+        match resolver.step() {
+            Step::Solved(resolution) if agrees(&resolution, lock, has_other_roots) => {
+                Ok(*resolution)
+            }
+            _ => Err(FrozenError::Inconsistent),
+        }
     }
 }
 

@@ -233,7 +233,7 @@ impl Improvement<'_> {
         let finds_all = !classes.has_cycle
             && classes.all.iter().all(|class_requirement| {
                 self.requirements.iter().any(|requirement| {
-                    let kept = self.selection.only(requirement.target);
+                    let kept = self.selection.first_release_of(requirement.target);
                     let kept = kept.filter(|kept| kept.package != better.package);
                     let defining = (self.universe.catalog)
                         .definers(requirement.target, class_requirement.class);
@@ -298,8 +298,9 @@ impl Improvement<'_> {
             return Ok(None);
         }
         // Without split packages, all extended classes are known to be found here.
-        let is_harmless = self.split.is_empty() && class_rules::is_harmless(self.universe, &found);
-        if !is_harmless && class_rules::violation(self.universe, &found).is_some() {
+        let is_separate =
+            self.split.is_empty() && class_rules::has_separate_classes(self.universe, &found);
+        if !is_separate && class_rules::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
         let violated = violated_contracts(self.universe, &found, self.budget)?;
@@ -325,7 +326,7 @@ fn binding_after(
         let there = if package == exchange.better.package {
             exchange.better.index
         } else {
-            selection.only(package)?.index
+            selection.first_release_of(package)?.index
         };
         return universe.allows(requirement, there).then_some(there);
     }

@@ -9,7 +9,7 @@
 //! # Rules of a resolution
 //!
 //! 0. *Candidates*: a release can be chosen if it is not yanked, was published before the cut-off date, and is one of
-//!    the allowed versions ([`SolveOptions::only`]) and prereleases ([`PrereleasePolicy`]). A release that is locked can be
+//!    the allowed versions ([`SolveOptions::allowed_versions`]) and prereleases ([`PrereleasePolicy`]). A release that is locked can be
 //!    chosen anyway.
 //! 1. *Requirements*: each requirement of a root or of a chosen release is bound to a release that it allows.
 //! 2. *Class lookup*: every class that a release extends is found in the release or in what it requires.
@@ -30,7 +30,7 @@
 //! An [`Update`] moves the named packages and as few others as possible. The [`UpdateReport`] lists
 //! what moved and why, and why better versions are impossible.
 //!
-//! [`LockCheck`] checks a lockfile without searching, and [`frozen`] turns it into a resolution. [`find_repairs`] finds
+//! [`LockCheck`] checks a lockfile without searching, and [`Resolution::from_lockfile`] turns it into a resolution. [`find_repairs`] finds
 //! the cheapest repairs of a conflict. [`ModelPlan`] finds the requirements of the objects of a model.
 //!
 //! ```
@@ -81,8 +81,8 @@ pub use derivation::{
     ClassFiles, ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral,
     Evidence,
 };
-pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, SingleRepair};
-pub use frozen::{FrozenError, frozen};
+pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, SuggestedChange};
+pub use frozen::FrozenError;
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model_plan::{
@@ -103,5 +103,5 @@ pub use resolution::{
 };
 pub use resolver::{Resolver, Step};
 
-pub use universe::{Exclusion, ProvideError, Supply};
+pub use universe::{PolicyExclusion, ProvideError, Supply};
 pub use update::{HeldBack, Moved, UpdateReport};

@@ -69,7 +69,8 @@ pub(crate) fn versions_that_do_not_name(
     let matching = candidates.into_iter().filter(|release| {
         let details = universe.details(*release);
         details.requirements.iter().all(|stated| {
-            selection.only(stated.package).is_some() && !names(universe, stated, prerelease)
+            selection.first_release_of(stated.package).is_some()
+                && !names(universe, stated, prerelease)
         })
     });
     matching.map(|release| release.index).collect()

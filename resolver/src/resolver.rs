@@ -138,7 +138,7 @@ pub struct Resolver {
     /// Builds the report of an update.
     update: Option<ReportBuilder>,
     /// The packages whose releases were provided.
-    provided: FxHashSet<PackageName>,
+    provided_names: FxHashSet<PackageName>,
     /// The packages of the last need, until something is provided.
     needed: Option<Vec<PackageName>>,
     /// Whether a conflict says which single changes would help.
@@ -187,7 +187,7 @@ impl Resolver {
         let Request {
             roots,
             core,
-            provided,
+            host_releases,
             locked,
             overrides,
             options,
@@ -227,12 +227,12 @@ impl Resolver {
                 _ => Phase::Greedy(None),
             },
             update: report_builder,
-            provided: FxHashSet::default(),
+            provided_names: FxHashSet::default(),
             needed: None,
             has_hints: true,
             derivation: None,
         };
-        resolver.universe.catalog.provide_by_host(provided);
+        resolver.universe.catalog.provide_by_host(host_releases);
         resolver
     }
 
@@ -286,7 +286,7 @@ impl Resolver {
     /// A record is about another package, or the package was provided before.
     pub fn provide(&mut self, name: &PackageName, supply: Supply) -> Result<(), ProvideError> {
         check_names(name, &supply)?;
-        if !self.provided.insert(name.clone()) {
+        if !self.provided_names.insert(name.clone()) {
             return Err(ProvideError::ProvidedTwice(name.clone()));
         }
         self.needed = None;

@@ -99,7 +99,7 @@ impl Selection {
     }
 
     /// The first release of a package, which is the only one unless the package is split.
-    pub(crate) fn only(&self, package: PackageId) -> Option<ReleaseId> {
+    pub(crate) fn first_release_of(&self, package: PackageId) -> Option<ReleaseId> {
         let first = *self.first.get(package.position())?;
         (first != NONE).then(|| self.order[first as usize])
     }

@@ -90,7 +90,7 @@ fn release(folder: &Path, project: &Path) -> String {
     std::fs::read_to_string(calls).expect("stand-ins were called")
 }
 
-/// Whether programs that come with a package system are there. `.ci/run` has them.
+/// Whether programs that come with an ecosystem are there. `.ci/run` has them.
 fn has_programs() -> bool {
     let is_known = cfg!(all(target_os = "linux", target_arch = "x86_64"));
     is_known

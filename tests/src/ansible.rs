@@ -72,9 +72,9 @@ pub fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Re
         Some(version) => {
             let mut provided = IndexRecord::new(package(ANSIBLE_CORE), version).with_classes([]);
             provided.ecosystem = ECOSYSTEM;
-            request.provided.push(provided);
+            request.host_releases.push(provided);
         }
-        None => request.options.unknown_host = Some(package(ANSIBLE_CORE)),
+        None => request.options.host_package_of_unknown_version = Some(package(ANSIBLE_CORE)),
     }
     request
 }

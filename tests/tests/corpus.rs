@@ -42,7 +42,7 @@ fn resolve(
     registries: &RegistrySet,
 ) -> Result<Box<Resolution>, Box<Conflict>> {
     let mut request = Request::new(root.clone());
-    request.provided = provided.to_vec();
+    request.host_releases = provided.to_vec();
     let mut resolver = Resolver::new(request);
     match drive(&mut resolver, registries, &ReadOptions::default()).expect("the corpus is there") {
         Answer::Solved(resolution) => Ok(resolution),

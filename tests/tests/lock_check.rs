@@ -70,7 +70,7 @@ impl World {
     fn report(&self, lock: Lockfile) -> LockReport {
         let mut request = Request::new(self.root.clone());
         request.core = None;
-        request.provided.clone_from(&self.provided);
+        request.host_releases.clone_from(&self.provided);
         let mut check = LockCheck::new(request, lock);
         for name in check.needs() {
             let records: Vec<IndexRecord> = self

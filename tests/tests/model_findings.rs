@@ -7,8 +7,8 @@ use pkgres_manifest::{
     Limits, ObjectModel, Package, PackageManifest, ReadOptions, RegistryName, VersionPin,
 };
 use pkgres_registry_client::{
-    Answer, MemoryRegistry, ModelVersions, RegistrySet, solve, versions_in_conflict,
-    versions_without_contracts,
+    Answer, MemoryRegistry, ObjectReleases, RegistrySet, releases_in_conflict,
+    releases_without_contracts, solve,
 };
 use pkgres_resolver::{
     BoundRequirement, ContractScope, ModelRoot, ObjectRequirement, Request, Root,
@@ -96,11 +96,11 @@ fn found(model: &str) -> (Vec<String>, Vec<String>) {
         let Answer::Conflict(conflict) = answer else {
             panic!("{answer:?}");
         };
-        versions_in_conflict(&root, *conflict, &request, &registries, &options)
+        releases_in_conflict(&root, *conflict, &request, &registries, &options)
     } else {
-        versions_without_contracts(&model, &requirements, &request, &registries, &options)
+        releases_without_contracts(&model, &requirements, &request, &registries, &options)
     };
-    let ModelVersions {
+    let ObjectReleases {
         violated,
         releases,
         resolution,

@@ -63,7 +63,7 @@ fn an_update_of_another_package_keeps_bindings() {
     request.locked = locked(&[("a", "V", "2"), ("b", "V", "1"), ("c", "P", "1")]);
     request.update = Some(Update::from(BTreeMap::from([(
         package("P"),
-        UpdateTarget::Newest.into(),
+        UpdateTarget::Best.into(),
     )])));
     assert_eq!(versions(&solve(request)), ["2.0.0", "1.0.0", "3.0.0"]);
 }

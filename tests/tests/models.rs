@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, Requirement, Spec};
-use pkgres_resolver::{Conflict, Engine, Request, Resolution, SingleRepair};
+use pkgres_resolver::{Conflict, Engine, Request, Resolution, SuggestedChange};
 use pkgres_tests::build::{package, spec};
 use pkgres_tests::examples::variation;
 use pkgres_tests::models::{Model, examples, same_objects};
@@ -109,18 +109,18 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
         return Some(format!("the reasons:\n{:#?}", conflict.reasons));
     }
     // Contracts compare with requirements, so a repair allows exactly the version.
-    let helps = |repair: &SingleRepair| {
+    let helps = |repair: &SuggestedChange| {
         let exactly = Spec::exactly(&repair.allow);
         [exactly, spec("*")]
             .iter()
             .any(|spec| repairs(model, repair, spec))
     };
-    let useless = conflict.repairs.iter().find(|repair| !helps(repair));
+    let useless = conflict.suggestions.iter().find(|repair| !helps(repair));
     useless.map(|repair| format!("does not help: {}", repair.text))
 }
 
 /// Whether a model has a resolution once a repair changes a spec to this one.
-fn repairs(model: &Model, repair: &SingleRepair, spec: &Spec) -> bool {
+fn repairs(model: &Model, repair: &SuggestedChange, spec: &Spec) -> bool {
     let mut repaired = model.clone();
     for record in &mut repaired.universe.records {
         if record.name == repair.owner && repair.versions.contains(&record.version) {

@@ -50,7 +50,7 @@ fn pin_all(
         let request = Request {
             roots: vec![Root::Model(root.clone())],
             core: None,
-            provided: Vec::new(),
+            host_releases: Vec::new(),
             locked: locked.clone(),
             overrides: std::collections::BTreeMap::new(),
             options: options.clone(),

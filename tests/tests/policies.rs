@@ -9,8 +9,8 @@ use pkgres_manifest::{
     IndexRecord, LockDiff, PackageName, Release, ReleaseSource, Requirement, Spec, Version,
 };
 use pkgres_resolver::{
-    Engine, Exclusion, LockCheck, Preference, PrereleaseReason, ReasonKind, Request, Resolver,
-    Staleness, Step, Supply, frozen,
+    Engine, LockCheck, PolicyExclusion, Preference, PrereleaseReason, ReasonKind, Request,
+    Resolution, Resolver, Staleness, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::drive::{NoPackages, drive};
@@ -354,14 +354,14 @@ fn a_frozen_lock_gives_the_resolution_that_it_was_written_from() {
         solved += 1;
         let lock = resolution.to_lockfile().expect("the roots are packages");
         let root = &universe.root;
-        let again = frozen(&lock, &root.name, Some(&root.version));
+        let again = Resolution::from_lockfile(&lock, &root.name, Some(&root.version));
         let again = again.unwrap_or_else(|error| panic!("{seed}: {error}\n{universe}"));
         let diff = LockDiff::between(&lock, &again.to_lockfile().expect("the roots are packages"));
         assert!(diff.is_empty(), "{seed}: {diff:?}");
     }
     assert!(solved > 1_000, "{solved}");
     let lock = pkgres_manifest::Lockfile::default();
-    assert!(frozen(&lock, &package("R"), Some(&version("1"))).is_err());
+    assert!(Resolution::from_lockfile(&lock, &package("R"), Some(&version("1"))).is_err());
 }
 
 /// The chosen versions of `L` and `N`, which the engines agree on.
@@ -435,8 +435,14 @@ fn the_reason_of_a_prerelease_says_why_no_stable_version_is_chosen() {
         |record: &mut IndexRecord| record.published = Some("2026-07-01T00:00:00Z".to_owned());
     let nothing = |_: &mut Request| {};
     let cut_off = |request: &mut Request| request.options.exclude_newer = Some(cutoff());
-    assert_eq!(reason("1", &yank, &nothing), excluded(Exclusion::Yanked));
-    assert_eq!(reason("1", &publish, &cut_off), excluded(Exclusion::TooNew));
+    assert_eq!(
+        reason("1", &yank, &nothing),
+        excluded(PolicyExclusion::Yanked)
+    );
+    assert_eq!(
+        reason("1", &publish, &cut_off),
+        excluded(PolicyExclusion::TooNew)
+    );
     // What does not fit anyway is no reason.
     assert_eq!(
         reason(">=1.0.1,<2", &yank, &nothing),

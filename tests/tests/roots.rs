@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, Release, Spec};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, LockCheck, Request, Resolution, Resolver, Root, Staleness,
-    Step, frozen,
+    Step,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::drive::attached;
@@ -60,7 +60,7 @@ fn a_frozen_lock_of_one_root_includes_the_roots_that_it_requires() {
     ];
     let solved = solve(&roots, &records);
     let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
-    let found = frozen(&lock, &package("A"), Some(&version("1")));
+    let found = Resolution::from_lockfile(&lock, &package("A"), Some(&version("1")));
     let found = found.expect("the lock was not edited");
     let expected = solve(&roots[..2], &records);
     assert_eq!(found.roots().len(), 2);
@@ -72,12 +72,12 @@ fn a_frozen_lock_of_one_root_includes_the_roots_that_it_requires() {
     );
     assert!(diff.is_empty(), "{diff:?}");
     // The version of the root is the current one.
-    let found = frozen(&lock, &package("A"), Some(&version("3")));
+    let found = Resolution::from_lockfile(&lock, &package("A"), Some(&version("3")));
     assert_eq!(
         found.expect("the same").roots()[0].owner.version(),
         Some(&version("3"))
     );
-    let found = frozen(&lock, &package("E"), Some(&version("1")));
+    let found = Resolution::from_lockfile(&lock, &package("E"), Some(&version("1")));
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
 }
 
@@ -91,7 +91,7 @@ fn a_frozen_lock_may_require_a_root_in_any_version() {
     let solved = solve(&roots, &[release("C", "1").requires("A", "1")]);
     let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
     for current in ["1", "2", "0.0.0-dev"] {
-        let found = frozen(&lock, &package("A"), Some(&version(current)));
+        let found = Resolution::from_lockfile(&lock, &package("A"), Some(&version(current)));
         let found = found.expect("the version of the root is not locked");
         assert_eq!(found.roots()[0].owner.version(), Some(&version(current)));
         assert!(found.package(&package("C")).is_some());

@@ -78,7 +78,7 @@ fn hints_that_name_options_have_their_own_kind() {
         "option: Db 2.0.0 matches but was published too late for `exclude-newer`"
     );
     let move_db = |request: &mut Request| {
-        request.provided = vec![release("Db", "2")];
+        request.host_releases = vec![release("Db", "2")];
         let target = UpdateTarget::Exactly(version("3")).into();
         let packages = BTreeMap::from([(package("Db"), target)]);
         request.update = Some(Update::from(packages));

@@ -265,7 +265,7 @@ fn check(
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use pkgres_checks::check_fixations;
+/// use pkgres_checks::check_previous_versions;
 /// use pkgres_manifest::{Limits, ObjectModel};
 ///
 /// let text = br#"{"Objects": {}, "SystemData": {"Packages": {"org.acme.Web": ["1.0.0"]}}}"#;
@@ -273,11 +273,11 @@ fn check(
 ///     .into_result()
 ///     .expect("the model is valid");
 /// assert_eq!(
-///     check_fixations(&model, &BTreeMap::new())[0].message,
+///     check_previous_versions(&model, &BTreeMap::new())[0].message,
 ///     "`SystemData.Packages` lists org.acme.Web 1.0.0, which nothing uses"
 /// );
 /// ```
-pub fn check_fixations(
+pub fn check_previous_versions(
     model: &ObjectModel,
     used: &BTreeMap<PackageName, BTreeSet<Version>>,
 ) -> Vec<Diagnostic> {
@@ -287,11 +287,11 @@ pub fn check_fixations(
     let mut findings = Vec::new();
     let in_table = |name: &PackageName, version: &Version| {
         model
-            .fixations()
+            .previous_versions()
             .get(name)
             .is_some_and(|versions| versions.contains(version))
     };
-    for (name, versions) in model.fixations() {
+    for (name, versions) in model.previous_versions() {
         for version in versions {
             if !used
                 .get(name)

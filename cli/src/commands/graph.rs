@@ -33,7 +33,10 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
     }
     let project = Project::open(&solve.manifest, context)?;
     let task = task_with_lock(solve, &project, context, output)?;
-    let (roots, provided) = (task.request.roots.clone(), task.request.provided.clone());
+    let (roots, provided) = (
+        task.request.roots.clone(),
+        task.request.host_releases.clone(),
+    );
     let (searched, registries) = task.search(context, output)?;
     match searched {
         Searched::Solved(resolution) => {

@@ -75,7 +75,7 @@ pub(super) fn releases_of(
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<Vec<Option<Releases>>> {
-    let provided = context.registries.provided(&context.read_options)?;
+    let provided = context.registries.host_releases(&context.read_options)?;
     let supplies = registries.supply(names)?;
     let releases = names.iter().zip(supplies).map(|(name, supply)| {
         let hosted = provided.iter().filter(|record| record.name == *name);

@@ -109,7 +109,7 @@ struct Supplied {
 
 impl Supplied {
     fn to(context: &Context) -> Result<Self> {
-        let provided = context.registries.provided(&context.read_options)?;
+        let provided = context.registries.host_releases(&context.read_options)?;
         let workspace = context.workspace()?;
         let members = workspace.into_iter().flat_map(Workspace::member_names);
         Ok(Self {

@@ -93,7 +93,7 @@ impl OutdatedProject {
             context,
             output,
         )?;
-        ProjectClasses::of(project, &request.provided, context).describe_in_outdated(
+        ProjectClasses::of(project, &request.host_releases, context).describe_in_outdated(
             &mut packages,
             &registries,
             context,

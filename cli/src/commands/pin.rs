@@ -49,7 +49,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     let class_packages = options.of_ecosystem(CLASS_PACKAGES.id());
     let input = PinInput {
         registries: (context.registries).open(&registries, &class_packages)?,
-        provided: context.registries.provided(options)?,
+        host_releases: context.registries.host_releases(options)?,
         locked: preferences(lock.as_ref(), &model),
         fallback: match (args.fallback, args.allow_older) {
             (false, _) => Fallback::Never,
@@ -95,7 +95,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
 /// The inputs of pinning.
 pub(super) struct PinInput {
     pub(super) registries: RegistrySet,
-    pub(super) provided: Vec<IndexRecord>,
+    pub(super) host_releases: Vec<IndexRecord>,
     pub(super) locked: Locked,
     pub(super) fallback: Fallback,
 }
@@ -181,7 +181,7 @@ pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
 /// The preferences of the solver: the versions in a lockfile and in the fixation table of the model.
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
-    for (name, versions) in model.fixations() {
+    for (name, versions) in model.previous_versions() {
         let releases = versions
             .iter()
             .map(|version| Release::new(name.clone(), version.clone()));
@@ -217,7 +217,7 @@ impl Planned {
     fn find(model: ObjectModel, input: PinInput, context: &Context) -> Result<Plan> {
         let PinInput {
             registries,
-            provided,
+            host_releases,
             locked,
             fallback,
         } = input;
@@ -225,7 +225,7 @@ impl Planned {
         let plan = ModelPlan::new(
             Arc::clone(&model),
             &locked,
-            &provided,
+            &host_releases,
             context.solve_options.clone(),
             fallback,
         );
@@ -233,7 +233,7 @@ impl Planned {
         let mut request = Request {
             roots: Vec::new(),
             core: context.core().cloned(),
-            provided,
+            host_releases,
             locked,
             overrides: context.registries.overriding_specs(CLASS_PACKAGES)?,
             options: context.solve_options.clone(),

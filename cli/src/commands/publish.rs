@@ -361,7 +361,7 @@ fn check_requirements(
     })
 }
 
-/// Fails if the registry has something of another package system under the name.
+/// Fails if the registry has something of another ecosystem under the name.
 fn same_package_system(
     name: &PackageName,
     known: &[IndexRecord],
@@ -466,7 +466,7 @@ fn request_of(package: &Package, context: &Context) -> Result<Request> {
     let record = package.index_record();
     Ok(Request {
         core: context.core().cloned(),
-        provided: context.registries.provided(&context.read_options)?,
+        host_releases: context.registries.host_releases(&context.read_options)?,
         options: context.solve_options.clone(),
         ..Request::new(record)
     })

@@ -98,7 +98,7 @@ fn print_model(
     // The root is the only release of its name for the objects as well.
     let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
     root.add_package(Arc::clone(project.class_package()?));
-    registries.prefer(Box::new(root));
+    registries.push_front(Box::new(root));
     let preferred: BTreeSet<Release> = resolution
         .owners()
         .filter_map(ResolvedOwner::release)
@@ -106,7 +106,7 @@ fn print_model(
         .collect();
     let input = PinInput {
         registries,
-        provided: context.registries.provided(options)?,
+        host_releases: context.registries.host_releases(options)?,
         locked: Locked::preferring(preferred).with_artifacts(resolution.locked_artifacts().clone()),
         fallback: Fallback::Never,
     };

@@ -59,7 +59,7 @@ impl RegistryOptions {
             }
         }
         for (package, path) in self.overrides.folders()? {
-            set.prefer(Box::new(overriding_package(&package, path, options)?));
+            set.push_front(Box::new(overriding_package(&package, path, options)?));
         }
         Ok(set)
     }
@@ -98,7 +98,7 @@ impl RegistryOptions {
     }
 
     /// Reads the releases that the host provides.
-    pub(crate) fn provided(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
+    pub(crate) fn host_releases(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
         let mut records = Vec::new();
         for path in &self.provided_files {
             if let Some(record) = provided_host(path)? {
@@ -158,7 +158,7 @@ fn with_hints(error: RegistryError, hints: impl IntoIterator<Item = String>) -> 
     failure
 }
 
-/// The package system whose host the name in `NAME=VERSION` is, with the name and the version. `None` for anything else,
+/// The ecosystem whose host the name in `NAME=VERSION` is, with the name and the version. `None` for anything else,
 /// such as a file.
 pub(crate) fn named_host(text: &str) -> Option<(&'static dyn Format, &str, &str)> {
     let (name, version) = text.split_once('=')?;

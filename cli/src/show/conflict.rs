@@ -155,7 +155,7 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     if let Some(searched) = searched_line(conflict, searched) {
         text.push_str(&format!("{searched}\n"));
     }
-    let repairs = conflict.repairs.iter().map(|repair| &repair.text);
+    let repairs = conflict.suggestions.iter().map(|repair| &repair.text);
     let is_repair = |hint: &&Hint| repairs.clone().any(|repair| *repair == hint.text);
     let others = conflict.hints.iter().filter(|hint| !is_repair(hint));
     // Repairs of requirements with different spellings can have the same text.
@@ -283,7 +283,7 @@ mod tests {
                     is_minimal: true,
                     is_smallest: true,
                     hints: vec![Hint::option("try another one"); count],
-                    repairs: Vec::new(),
+                    suggestions: Vec::new(),
                 };
                 let layout = ConflictLayout {
                     searched: &["index:index.ndjson".to_owned()],

@@ -1,7 +1,7 @@
 //! Conflicts as JSON.
 
 use pkgres_manifest::{ClassName, PackageName, Release, ReleaseSource, Version};
-use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, SingleRepair};
+use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, SuggestedChange};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,11 +24,11 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
         "minimal": conflict.is_minimal,
         "smallest": conflict.is_smallest,
         "hints": conflict.hints.iter().map(|hint| &hint.text).collect::<Vec<_>>(),
-        "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
+        "repairs": conflict.suggestions.iter().map(repair_json).collect::<Vec<_>>(),
     })
 }
 
-fn repair_json(repair: &SingleRepair) -> Value {
+fn repair_json(repair: &SuggestedChange) -> Value {
     json!({
         "text": repair.text,
         "package": repair.owner,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::{PackageName, RegistryName, Release, Version};
 use pkgres_registry_client::NewerElsewhere;
 use pkgres_resolver::{
-    BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, Locked, PrereleaseReason,
+    BoundRequirement, ChosenExcluded, ChosenPrerelease, Locked, PolicyExclusion, PrereleaseReason,
     Requirer, Resolution, SideBySide,
 };
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ fn notes_if_locked(
     } in resolution.prereleases()
     {
         let reason = match because {
-            PrereleaseReason::Provided => "the host provides it".to_owned(),
+            PrereleaseReason::FromHost => "the host provides it".to_owned(),
             PrereleaseReason::Locked if !is_locked(name, version) => {
                 "the projects that are solved together agreed on it".to_owned()
             }
@@ -142,9 +142,9 @@ pub(crate) fn newer_elsewhere(
 }
 
 /// Why the policy excludes a release.
-pub(crate) fn excluded_because(exclusion: Exclusion) -> &'static str {
+pub(crate) fn excluded_because(exclusion: PolicyExclusion) -> &'static str {
     match exclusion {
-        Exclusion::TooNew => "was published too late for `exclude-newer`",
+        PolicyExclusion::TooNew => "was published too late for `exclude-newer`",
         _ => "was yanked",
     }
 }

@@ -188,7 +188,7 @@ fn matching(operator: Operator, version: &Version) -> VersionSet {
     }
 }
 
-/// The range that was probably intended: what other package systems write, in this language.
+/// The range that was probably intended: what other ecosystems write, in this language.
 fn suggestion(text: &str) -> Option<String> {
     let range = range_of_other_systems(text)?;
     let clauses = range.split(',').map(|clause| {
@@ -204,7 +204,7 @@ fn suggestion(text: &str) -> Option<String> {
         .filter(|range| range != text.trim())
 }
 
-/// Translates a clause of another package system into clauses of this one.
+/// Translates a clause of another ecosystem into clauses of this one.
 fn suggested_clause(text: &str) -> Option<String> {
     let numbers = |text: &str| -> Option<Vec<u64>> {
         text.split('.').map(|part| part.parse().ok()).collect()

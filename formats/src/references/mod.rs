@@ -2,7 +2,7 @@
 //!
 //! A requirement is a promise about every release that it allows. It is wrong if none of these releases, or only some,
 //! define a class that the root refers to. A format can list the references of a root, and word findings in the terms
-//! of its package system ([`References`]). Otherwise, the references are those in the record of the root.
+//! of its ecosystem ([`References`]). Otherwise, the references are those in the record of the root.
 
 mod findings;
 mod record_references;

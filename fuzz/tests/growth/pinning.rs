@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
+use pkgres_checks::{
+    BoundPackage, BoundPackages, check_model, check_pinned, check_previous_versions,
+};
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
     Limits, ObjectId, ObjectModel, Package, PackageManifest, Pins, ReadOptions, RegistryName,
@@ -146,7 +148,7 @@ fn pin(input: &[u8]) {
     let found = resolution(&pinned, ContractScope::Classes).expect("it was found before");
     let report = check_model(&pinned, &bound(&found));
     show(&pkgres_manifest::diagnostic::capped(report.findings));
-    show(&check_fixations(&pinned, &pins.packages));
+    show(&check_previous_versions(&pinned, &pins.packages));
 }
 
 /// Models on one line.

@@ -6,7 +6,7 @@
 //!
 //! No document is trusted. Its size, depth and number of nodes are bounded (`Syntax`, `decode`);
 //! anchors, aliases, merge keys, tags and duplicate keys are errors, because readers disagree about them and
-//! some blow up ("billion laughs"). Files of other package systems may have them, and what aliases stand for counts
+//! some blow up ("billion laughs"). Files of other ecosystems may have them, and what aliases stand for counts
 //! towards the limits. YAML is parsed in `yaml` alone, so that the parser can be exchanged.
 
 #[cfg(feature = "packages")]
@@ -58,7 +58,7 @@ pub(crate) struct Syntax {
     pub(crate) nodes: usize,
     /// Whether scalars may have the tag `!yaql`, which marks expressions in class files.
     pub(crate) yaql_tag: bool,
-    /// Whether the text is YAML of another package system: anchors, aliases, merge keys, tags of YAML itself and
+    /// Whether the text is YAML of another ecosystem: anchors, aliases, merge keys, tags of YAML itself and
     /// directives are read as Python reads them, and of duplicate keys the last one counts.
     pub(crate) is_foreign: bool,
 }
@@ -82,7 +82,7 @@ impl Syntax {
         }
     }
 
-    /// The syntax of a YAML file of another package system.
+    /// The syntax of a YAML file of another ecosystem.
     #[cfg(feature = "packages")]
     fn of_foreign_file(limits: &Limits) -> Self {
         Self {
@@ -296,7 +296,7 @@ impl Documents {
     }
 }
 
-/// Reads a YAML file of other package systems, which is at most one document. An empty file is none. `what` names the
+/// Reads a YAML file of other ecosystems, which is at most one document. An empty file is none. `what` names the
 /// kind of file in the error about its size.
 ///
 /// ```
@@ -390,7 +390,7 @@ pub fn lenient_yaml(source: &Arc<SourceText>, limits: &Limits) -> Vec<Node> {
     documents.nodes.unwrap_or(documents.readable)
 }
 
-/// Reads a JSON file of other package systems. `what` names the kind of file in the error about its size.
+/// Reads a JSON file of other ecosystems. `what` names the kind of file in the error about its size.
 #[cfg(feature = "packages")]
 pub fn read_json(
     name: &str,

@@ -1,4 +1,4 @@
-//! Ecosystems: the package systems whose names, versions and ranges can be read.
+//! Ecosystems: how their names, versions and ranges are read and written.
 //!
 //! Everything else in the workspace works on one order of versions and on sets of them. An [`Ecosystem`] maps its own
 //! texts into that order and keeps them; such names and versions are called *native*. What a user sees is always what

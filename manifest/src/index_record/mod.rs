@@ -53,7 +53,7 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
-use crate::package_format::Format;
+use crate::package_format::PackageFormat;
 use crate::read_options::Limits;
 use crate::release::Release;
 use crate::shared_list::Shared;
@@ -182,7 +182,7 @@ impl IndexRecord {
     /// Whether its manifest cannot state requirements: a Heat template requires the core library alone.
     pub fn has_fixed_requirements(&self) -> bool {
         let format = self.format.as_deref();
-        format.is_some_and(Format::names_heat_hot)
+        format.is_some_and(PackageFormat::names_heat_hot)
     }
 
     /// The label of a class that is named by an id.

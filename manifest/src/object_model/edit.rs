@@ -34,7 +34,7 @@ pub(super) fn write(
             editor.pin_object(object, header, package, version);
         }
     }
-    if model.is_environment && !same_table(&model.fixations, &pins.packages) {
+    if model.is_environment && !same_table(&model.previous_versions, &pins.packages) {
         editor.write_table(&pins.packages);
     }
     let text = apply(model.text(), editor.edits);
@@ -71,7 +71,7 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
     };
     if again.objects.len() != model.objects.len()
         || !same_elsewhere(model, again, pins)
-        || (model.is_environment && !same_table(&again.fixations, &pins.packages))
+        || (model.is_environment && !same_table(&again.previous_versions, &pins.packages))
     {
         return Err(problem(&beginning));
     }

@@ -171,7 +171,7 @@ pub struct ObjectModel {
     root: Node,
     objects: Vec<ModelObject>,
     is_environment: bool,
-    fixations: BTreeMap<PackageName, BTreeSet<Version>>,
+    previous_versions: BTreeMap<PackageName, BTreeSet<Version>>,
 }
 
 /// The versions to write into a model; see [`ObjectModel::with_pins`].
@@ -236,8 +236,8 @@ impl ObjectModel {
     }
 
     /// The versions that an environment was deployed with before, from its `SystemData.Packages`.
-    pub fn fixations(&self) -> &BTreeMap<PackageName, BTreeSet<Version>> {
-        &self.fixations
+    pub fn previous_versions(&self) -> &BTreeMap<PackageName, BTreeSet<Version>> {
+        &self.previous_versions
     }
 
     /// The model with only some of its objects, in this order and without their properties: no contract limits their

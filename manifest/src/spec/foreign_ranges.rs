@@ -1,4 +1,4 @@
-//! Ranges as other package systems write them, in the words of a list of clauses, for suggestions.
+//! Ranges as other package managers write them, in the words of a list of clauses, for suggestions.
 
 /// Words for "whatever is newest", which an unlimited spec means.
 const ANY: [&str; 7] = ["latest", "newest", "stable", "any", "current", "x", "X"];
@@ -16,7 +16,7 @@ const SIGNS: [(&str, &str); 6] = [
 /// The longest text that is looked at, in bytes.
 const MAX_BYTES: usize = 256;
 
-/// A range of another package system as clauses with commas between them: words such as `latest`, intervals of Maven and
+/// A range of another package manager as clauses with commas between them: words such as `latest`, intervals of Maven and
 /// `NuGet` (`[1,2)`), ranges with a hyphen or with spaces (`1.0 - 2.0`, `1-2`, `>=1 <2`), `and`, `~>`, `≥`, `v1`, `1.x`,
 /// `1.2+`, quotation marks. The result need not be a range; a string that has an "or" gives nothing.
 ///

@@ -6,7 +6,7 @@
 //! 1.5, and spaces and tabs around operators and commas are allowed.
 //!
 //! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
-//! ([`VersionSet`]). `parse` reads the text, `foreign_ranges` suggests what a range of another package system means,
+//! ([`VersionSet`]). `parse` reads the text, `foreign_ranges` suggests what a range of another package manager means,
 //! `normal_form` writes the one text that all specs with the same versions share. A [`Requirement`] is a package with a
 //! spec.
 //!

@@ -236,7 +236,7 @@ fn read_operand(text: &str) -> Result<Operand, String> {
     })
 }
 
-/// Rejects what is a range in other package systems, and says what it is here.
+/// Rejects what is a range in other package managers, and says what it is here.
 fn reject_other_notation(text: &str) -> Result<(), String> {
     let reason = if text.contains('|') {
         "there is no \"or\" in a spec; write one range that covers both"

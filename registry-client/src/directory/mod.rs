@@ -3,7 +3,7 @@
 //! Every folder with a manifest is a package, and nothing below it is another one; every file whose name ends in
 //! `.zip` is a package archive. A package that cannot be read is reported and does not hide the others.
 //!
-//! [`releases`] has what other package systems find in the same folder.
+//! [`releases`] has what other ecosystems find in the same folder.
 
 mod findings;
 mod releases;
@@ -57,7 +57,7 @@ pub struct DirectoryRegistry {
     artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
     /// Set once all packages were read to find an artifact.
     all_read: OnceLock<()>,
-    /// The releases of other package systems.
+    /// The releases of other ecosystems.
     releases: Releases,
     /// Files that were left out because their names say that they are parts or other forms of a release.
     pieces: Vec<ReleaseFile>,
@@ -481,7 +481,7 @@ impl DirectoryRegistry {
         })
     }
 
-    /// The artifact of a release of another package system.
+    /// The artifact of a release of another ecosystem.
     fn release_artifact(
         &self,
         path: &Path,

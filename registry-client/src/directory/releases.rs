@@ -1,4 +1,4 @@
-//! The releases of other package systems in a folder.
+//! The releases of other ecosystems in a folder.
 //!
 //! Their [`Format`]s recognize the files and read them at once, because names and versions are in the files.
 
@@ -19,7 +19,7 @@ use crate::folder_tree::FolderTree;
 /// The bytes of a file that are enough to recognize it.
 const RECOGNIZED_BYTES: u64 = 4096;
 
-/// The formats of other package systems than that of class packages whose releases are looked for.
+/// The formats of other ecosystems than that of class packages whose releases are looked for.
 fn formats(options: &ReadOptions) -> impl Iterator<Item = &'static dyn Format> {
     let formats = pkgres_formats::ALL.iter().copied();
     formats.filter(|format| {

@@ -22,9 +22,9 @@ use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
 use super::network_limits::NetworkLimits;
+use super::reading::Reading;
 use super::request::Request;
 use super::response::Reader;
-use super::session::Session;
 use super::trust::{InclusionVerifier, TrustError};
 
 /// The limit of the response to a batch request, in bytes.
@@ -62,7 +62,7 @@ impl HttpRegistry {
     /// Fetches packages and all that they require, in as many requests as the registry needs.
     pub(super) fn fetch_batches(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         config: &Config,
         address: &str,
         names: Vec<PackageName>,
@@ -78,20 +78,20 @@ impl HttpRegistry {
                 closure: true,
             };
             // A document that did not change need not be sent again.
-            for name in session.reachable(now.iter().cloned(), limit) {
-                let digest = session.document(&name).map(|document| document.sha256);
+            for name in reading.reachable(now.iter().cloned(), limit) {
+                let digest = reading.document(&name).map(|document| document.sha256);
                 // It is sorted, as it comes from a set.
                 if digest.is_some() || now.binary_search(&name).is_ok() {
                     batch.names.insert(name, digest);
                 }
             }
-            let response = self.send_batch(session, address, &batch)?;
-            let truncated = self.apply_response(session, &batch, response)?;
-            if session.answered > self.transport.options.limits.packages {
+            let response = self.send_batch(reading, address, &batch)?;
+            let truncated = self.apply_response(reading, &batch, response)?;
+            if reading.answered > self.transport.options.limits.packages {
                 return Err(self.transport.error(self.too_many_packages()));
             }
             wanted.extend(truncated);
-            wanted.retain(|name| !session.is_fresh(name));
+            wanted.retain(|name| !reading.is_fresh(name));
             // It may leave more names out than it answers, but has to answer some.
             if now.iter().all(|name| wanted.contains(name)) {
                 return Err(self
@@ -105,7 +105,7 @@ impl HttpRegistry {
     /// Sends a request and verifies the response.
     fn send_batch(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         address: &str,
         batch: &BatchRequest,
     ) -> Result<VerifiedResponse, RegistryError> {
@@ -120,21 +120,21 @@ impl HttpRegistry {
             creates: false,
         };
         let threads = self.transport.options.threads.get();
-        let (limits, answered) = (self.transport.options.limits, session.answered);
-        let mut reader = session.another_reader();
+        let (limits, answered) = (self.transport.options.limits, reading.answered);
+        let mut reader = reading.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
             let begin = || BatchReader::new(queue, limits, answered);
             let response = self
                 .transport
                 .wait(self.transport.stream(&request, begin))?;
-            self.verify_response(session, response)
+            self.verify_response(reading, response)
         })
     }
 
     /// Verifies a whole response.
     fn verify_response(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         response: BatchResponse,
     ) -> Result<VerifiedResponse, RegistryError> {
         let BatchResponse {
@@ -142,7 +142,7 @@ impl HttpRegistry {
             serial,
             snapshot,
         } = response;
-        let snapshot = self.verify_state(session, snapshot.as_ref(), Some(serial))?;
+        let snapshot = self.verify_state(reading, snapshot.as_ref(), Some(serial))?;
         if let Some(snapshot) = &snapshot {
             check_parts(snapshot, &parts).map_err(|distrust| {
                 distrust.to_diagnostic(&self.transport.name, &self.transport.address)
@@ -158,7 +158,7 @@ impl HttpRegistry {
     /// Stores a verified response. Returns the names that the registry left out because of a limit.
     fn apply_response(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         batch: &BatchRequest,
         response: VerifiedResponse,
     ) -> Result<Vec<PackageName>, RegistryError> {
@@ -167,14 +167,14 @@ impl HttpRegistry {
             serial,
             root,
         } = response;
-        (session.serial, session.root) = (serial, root);
+        (reading.serial, reading.root) = (serial, root);
         let mut truncated = Vec::new();
         let mut received = Vec::new();
         for part in parts {
             match part {
                 Part::Changed { name, document, .. } => {
                     received.push(name.clone());
-                    session.set(name, Some(document), serial);
+                    reading.set(name, Some(document), serial);
                 }
                 Part::Unchanged { name, sha256, .. } => {
                     if batch.names.get(&name) != Some(&Some(sha256)) {
@@ -182,12 +182,12 @@ impl HttpRegistry {
                             "it says that the document of {name} did not change, which is not in the cache"
                         )));
                     }
-                    if let Some(entry) = session.entries.get_mut(&name) {
+                    if let Some(entry) = reading.entries.get_mut(&name) {
                         (entry.is_fresh, entry.serial) = (true, serial);
                     }
                     received.push(name);
                 }
-                Part::Absent { name, .. } => session.set(name, None, serial),
+                Part::Absent { name, .. } => reading.set(name, None, serial),
                 Part::Truncated { names } => truncated.extend(names),
             }
         }
@@ -195,8 +195,8 @@ impl HttpRegistry {
         // to prove that.
         let left_out: BTreeSet<&PackageName> = truncated.iter().collect();
         for name in &received {
-            for required in session.required_by(name).iter() {
-                if session.is_fresh(required) || left_out.contains(required) {
+            for required in reading.required_by(name).iter() {
+                if reading.is_fresh(required) || left_out.contains(required) {
                     continue;
                 }
                 if root.is_some() {
@@ -205,7 +205,7 @@ impl HttpRegistry {
                         .to_diagnostic(&self.transport.name, &self.transport.address)
                         .into());
                 }
-                session.set(required.clone(), None, serial);
+                reading.set(required.clone(), None, serial);
             }
         }
         Ok(truncated)

@@ -73,7 +73,7 @@ pub(super) enum ErrorKind {
     /// The response is a web page or a redirect to another server, such as networks and proxies send that require a
     /// login.
     Intercepted,
-    /// The registry exceeds a limit of the run.
+    /// The registry exceeds a limit of the reading.
     Limit(ExceededLimit),
 }
 

@@ -1,67 +1,16 @@
-//! Lookup of packages: from the cache of earlier runs, or from the registry, and saved for later runs.
-
-use std::path::PathBuf;
-use std::sync::Arc;
+//! Lookup of packages: in what the reading knows, or in the registry.
 
 use pkgres_manifest::PackageName;
 
 use crate::registry::RegistryError;
 
-use super::session::Session;
-use super::{HttpRegistry, store};
+use super::HttpRegistry;
+use super::reading::Reading;
 
 /// The number of names in a message.
 const SHOWN_NAMES: usize = 5;
 
 impl HttpRegistry {
-    /// The folder of the registry in that of the cache.
-    pub(super) fn folder(&self) -> Option<PathBuf> {
-        let cache = self.transport.options.cache_folder.as_deref()?;
-        Some(store::folder(cache, &self.transport.address))
-    }
-
-    /// Loads the cache of earlier runs, once.
-    pub(super) fn load(&self, session: &mut Session) -> Result<(), RegistryError> {
-        if session.is_loaded {
-            return Ok(());
-        }
-        session.is_loaded = true;
-        if let Some(folder) = &self.transport.options.state_folder {
-            let path = store::state_path(folder, &self.transport.address);
-            session.seen =
-                store::read_trusted_state(&path).map_err(|error| error.to_diagnostic())?;
-        }
-        let kept = self
-            .folder()
-            .and_then(|folder| store::read_cached(&folder, &self.transport.address));
-        if let Some(kept) = kept {
-            session.load(kept);
-        }
-        Ok(())
-    }
-
-    /// Saves the session for later runs, in the background.
-    pub(super) fn save(&self, session: &Session) {
-        let (Some(folder), Some(header)) = (self.folder(), session.header()) else {
-            return;
-        };
-        let mut documents: Vec<_> = session
-            .entries
-            .iter()
-            .filter_map(|(name, entry)| {
-                let document = Arc::clone(entry.document.as_ref()?);
-                Some((name.clone(), document, entry.serial == session.serial))
-            })
-            .collect();
-        let address = self.transport.address.clone();
-        // An earlier save must not overwrite this one.
-        self.background.finish();
-        self.background.run(move || {
-            documents.sort_by(|one, two| one.0.cmp(&two.0));
-            store::write_cached(&folder, &address, header, &documents);
-        });
-    }
-
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
         self.transport.offline(reason)
     }
@@ -71,13 +20,13 @@ impl HttpRegistry {
         PackageName::is_name(name.as_str())
     }
 
-    /// Makes sure that the session has each package, or knows that the registry does not have it.
+    /// Makes sure that the reading has each package, or knows that the registry does not have it.
     pub(super) fn ensure(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         names: &[PackageName],
     ) -> Result<(), RegistryError> {
-        self.load(session)?;
+        self.load(reading)?;
         let possible = names.iter().filter(|name| Self::can_have(name));
         let possible: Vec<PackageName> = possible.cloned().collect();
         let names = &possible[..];
@@ -85,36 +34,36 @@ impl HttpRegistry {
             return Ok(());
         }
         if self.transport.options.offline {
-            return self.ensure_in_cache(session, names);
+            return self.ensure_in_cache(reading, names);
         }
-        if names.iter().all(|name| session.is_fresh(name)) {
+        if names.iter().all(|name| reading.is_fresh(name)) {
             return Ok(());
         }
-        let was_refreshed = session.is_refreshed;
-        let config = self.refresh(session)?;
+        let was_refreshed = reading.is_refreshed;
+        let config = self.refresh(reading)?;
         let missing: Vec<PackageName> = names
             .iter()
-            .filter(|name| !session.is_fresh(name))
+            .filter(|name| !reading.is_fresh(name))
             .cloned()
             .collect();
         if !missing.is_empty() {
             match &config.batch {
-                Some(address) => self.fetch_batches(session, &config, address, missing)?,
-                None => self.fetch_each(session, &config, missing)?,
+                Some(address) => self.fetch_batches(reading, &config, address, missing)?,
+                None => self.fetch_each(reading, &config, missing)?,
             }
         } else if was_refreshed {
             return Ok(());
         }
-        self.save(session);
+        self.save(reading);
         Ok(())
     }
 
     fn ensure_in_cache(
         &self,
-        session: &Session,
+        reading: &Reading,
         names: &[PackageName],
     ) -> Result<(), RegistryError> {
-        let is_known = |name: &&PackageName| session.entries.contains_key(*name);
+        let is_known = |name: &&PackageName| reading.entries.contains_key(*name);
         let missing: Vec<&PackageName> = names.iter().filter(|name| !is_known(name)).collect();
         if missing.is_empty() {
             return Ok(());

@@ -13,8 +13,8 @@ use crate::registry::RegistryError;
 use super::HttpRegistry;
 use super::document::Document;
 use super::error::{AttemptError, ErrorKind, RequestError};
+use super::reading::Reading;
 use super::request::Request;
-use super::session::Session;
 
 /// The limit of an index document, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
@@ -24,24 +24,24 @@ impl HttpRegistry {
     /// as soon as it has arrived.
     pub(super) fn fetch_each(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         config: &Config,
         wanted: Vec<PackageName>,
     ) -> Result<(), RegistryError> {
         // Without the list of names it is not known which packages do not exist.
-        let names = session.names.take().ok_or_else(|| {
+        let names = reading.names.take().ok_or_else(|| {
             let reason = "it gave no list of its packages";
             self.transport.unreachable(reason)
         })?;
-        let fetched = self.fetch_queue(session, config, &names, wanted);
+        let fetched = self.fetch_queue(reading, config, &names, wanted);
         let result = self.transport.wait(fetched);
-        session.names = Some(names);
+        reading.names = Some(names);
         result
     }
 
     async fn fetch_queue(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         config: &Config,
         names: &HashMap<PackageName, Digest>,
         wanted: Vec<PackageName>,
@@ -53,32 +53,32 @@ impl HttpRegistry {
             while under_way.len() < self.transport.options.concurrency
                 && let Some(name) = queue.pop_front()
             {
-                let serial = session.serial;
-                let cached = session.document(&name).map(|document| document.sha256);
+                let serial = reading.serial;
+                let cached = reading.document(&name).map(|document| document.sha256);
                 match names.get(&name) {
-                    None => session.set(name, None, serial),
+                    None => reading.set(name, None, serial),
                     Some(digest) if cached == Some(*digest) => {
-                        if let Some(entry) = session.entries.get_mut(&name) {
+                        if let Some(entry) = reading.entries.get_mut(&name) {
                             (entry.is_fresh, entry.serial) = (true, serial);
                         }
-                        let required = session.required_by(&name);
+                        let required = reading.required_by(&name);
                         let new = required.iter().filter(|name| seen.insert((*name).clone()));
                         queue.extend(new.cloned());
                     }
                     Some(digest) => under_way.push(self.fetch_one(config, name, *digest)),
                 }
             }
-            if session.answered > self.transport.options.limits.packages {
+            if reading.answered > self.transport.options.limits.packages {
                 return Err(self.too_many_packages());
             }
             let Some(fetched) = under_way.next().await else {
                 return Ok(());
             };
             let (name, digest, bytes) = fetched?;
-            let serial = session.serial;
+            let serial = reading.serial;
             let document = Arc::new(Document::new(digest, bytes.into()));
-            session.set(name.clone(), Some(document), serial);
-            let required = session.required_by(&name);
+            reading.set(name.clone(), Some(document), serial);
+            let required = reading.required_by(&name);
             let new = required.iter().filter(|name| seen.insert((*name).clone()));
             queue.extend(new.cloned());
         }

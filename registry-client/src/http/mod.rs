@@ -38,12 +38,13 @@ mod network_limits;
 mod options;
 mod prepared_index;
 mod publish;
+mod reading;
+mod reading_cache;
 mod redirect;
 mod refresh;
 mod request;
 mod response;
 mod search;
-mod session;
 mod store;
 mod transport;
 mod trust;
@@ -81,9 +82,9 @@ use crate::threads::{Background, lock};
 
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};
+use reading::Reading;
 use request::Request;
 use response::{Reply, WEB_PAGE};
-use session::Session;
 use transport::{Authorization, Transport};
 
 /// The largest document about a class, in bytes.
@@ -101,7 +102,7 @@ pub struct HttpRegistry {
     ecosystem: Option<&'static str>,
     /// The packages of other ecosystems that were looked up, with their ecosystems.
     others: Mutex<BTreeMap<PackageName, &'static str>>,
-    session: Mutex<Session>,
+    reading: Mutex<Reading>,
     is_dirty: AtomicBool,
     /// Writes to the cache.
     background: Background,
@@ -131,7 +132,7 @@ impl HttpRegistry {
             limits: limits.clone(),
             ecosystem: None,
             others: Mutex::default(),
-            session: Mutex::new(Session::new(reader)),
+            reading: Mutex::new(Reading::new(reader)),
             is_dirty: AtomicBool::new(false),
             background: Background::default(),
         }
@@ -169,13 +170,13 @@ impl HttpRegistry {
 
     /// The configuration of the registry: what it offers, and its limits.
     pub fn config(&self) -> Result<Config, RegistryError> {
-        let mut session = lock(&self.session);
+        let mut reading = lock(&self.reading);
         if self.transport.options.offline {
             return Err(self.transport.needs_network());
         }
-        match &session.config {
+        match &reading.config {
             Some((config, at)) if *at == self.transport.options.now => Ok(config.clone()),
-            _ => self.fetch_config(&mut session).map_err(without_hints),
+            _ => self.fetch_config(&mut reading).map_err(without_hints),
         }
     }
 
@@ -208,11 +209,11 @@ impl HttpRegistry {
 
     /// The last known configuration.
     fn known_config(&self) -> Result<Config, RegistryError> {
-        let mut session = lock(&self.session);
-        self.load(&mut session)?;
-        match &session.config {
+        let mut reading = lock(&self.reading);
+        self.load(&mut reading)?;
+        match &reading.config {
             Some((config, _)) => Ok(config.clone()),
-            None => self.fetch_config(&mut session),
+            None => self.fetch_config(&mut reading),
         }
     }
 
@@ -233,7 +234,7 @@ impl HttpRegistry {
             })
     }
 
-    /// The error of a registry of which a run needs too many packages.
+    /// The error of a registry of which a reading needs too many packages.
     fn too_many_packages(&self) -> RequestError {
         RequestError {
             error: self.transport.options.limits.too_many_packages(),
@@ -255,27 +256,27 @@ impl HttpRegistry {
     /// exist, so a mirror in one cannot say that no package defines a class; its list of names says which packages exist.
     fn defining_by_documents(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         config: &Config,
         class: &ClassName,
     ) -> Result<Vec<PackageName>, RegistryError> {
-        let names = session.names.as_ref();
+        let names = reading.names.as_ref();
         let mut names: Vec<PackageName> = names
             .into_iter()
             .flat_map(|names| names.keys().cloned())
             .collect();
         names.sort_unstable();
-        let missing = names.iter().filter(|name| !session.is_fresh(name));
+        let missing = names.iter().filter(|name| !reading.is_fresh(name));
         let missing = missing.cloned().collect();
-        self.fetch_each(session, config, missing)?;
+        self.fetch_each(reading, config, missing)?;
         let mut defining = Vec::new();
         for name in names {
-            let entry = session.entries.get(&name);
+            let entry = reading.entries.get(&name);
             let Some(document) = entry.and_then(|entry| entry.document.clone()) else {
                 continue;
             };
             let records = document
-                .records(&name, &mut session.reader)
+                .records(&name, &mut reading.reader)
                 .map_err(|error| *error)?;
             if records.iter().any(|record| record.exports(class)) {
                 defining.push(name);
@@ -317,7 +318,7 @@ impl Registry for HttpRegistry {
             limits: self.limits.clone(),
             ecosystem: self.ecosystem,
             others: Mutex::default(),
-            session: Mutex::new(lock(&self.session).reread()),
+            reading: Mutex::new(lock(&self.reading).reread()),
             is_dirty: AtomicBool::new(false),
             background: Background::default(),
         })))
@@ -342,18 +343,18 @@ impl Registry for HttpRegistry {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
-        let session = &mut *lock(&self.session);
-        self.load(session)?;
-        session.forget_damaged(names);
-        self.ensure(session, names)?;
+        let reading = &mut *lock(&self.reading);
+        self.load(reading)?;
+        reading.forget_damaged(names);
+        self.ensure(reading, names)?;
         let mut answers = Vec::with_capacity(names.len());
         for name in names {
-            let entry = session.entries.get(name);
+            let entry = reading.entries.get(name);
             let Some(document) = entry.and_then(|entry| entry.document.as_ref()) else {
                 answers.push(None);
                 continue;
             };
-            let records = document.records(name, &mut session.reader);
+            let records = document.records(name, &mut reading.reader);
             let records = records.map_err(|error| *error)?;
             answers.push(self.is_wanted(&records).then_some(records));
         }
@@ -370,52 +371,52 @@ impl Registry for HttpRegistry {
     }
 
     fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
-        self.prepare(&mut lock(&self.session), names)
+        self.prepare(&mut lock(&self.reading), names)
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
         if !ClassName::is_name(class.as_str()) {
             return Ok(Vec::new());
         }
-        let session = &mut *lock(&self.session);
-        self.load(session)?;
-        let kept = |session: &Session| {
-            let (packages, serial) = session.classes.get(class)?;
-            (*serial == session.serial).then(|| packages.clone())
+        let reading = &mut *lock(&self.reading);
+        self.load(reading)?;
+        let kept = |reading: &Reading| {
+            let (packages, serial) = reading.classes.get(class)?;
+            (*serial == reading.serial).then(|| packages.clone())
         };
         if self.transport.options.offline {
-            return kept(session).ok_or_else(|| {
+            return kept(reading).ok_or_else(|| {
                 self.offline(&format!(
                     "it is not in the cache which packages define {class}"
                 ))
             });
         }
-        let config = self.refresh(session)?;
-        if let Some(packages) = kept(session) {
+        let config = self.refresh(reading)?;
+        if let Some(packages) = kept(reading) {
             return Ok(packages);
         }
         let packages = match self.transport.wait(self.fetch_class(&config, class)) {
             Err(error) if config.batch.is_none() && is_refused(&error) => self
-                .defining_by_documents(session, &config, class)
+                .defining_by_documents(reading, &config, class)
                 .map_err(|_| error)?,
             found => found?,
         };
-        let entry = (packages.clone(), session.serial);
-        session.classes.insert(class.clone(), entry);
+        let entry = (packages.clone(), reading.serial);
+        reading.classes.insert(class.clone(), entry);
         self.is_dirty.store(true, Ordering::Relaxed);
         Ok(packages)
     }
 
-    /// The classes of the packages that were looked up in this run.
+    /// The classes of the packages that were looked up in this reading.
     fn defined_classes(&self) -> Vec<ClassName> {
-        let session = &mut *lock(&self.session);
-        let entries = session.entries.iter();
+        let reading = &mut *lock(&self.reading);
+        let entries = reading.entries.iter();
         let documents = entries.filter(|(_, entry)| entry.is_fresh);
         let documents =
             documents.filter_map(|(name, entry)| Some((name, entry.document.as_ref()?)));
         // Errors in documents are reported to the caller that needs their records.
         let records = documents
-            .filter_map(|(name, document)| document.records(name, &mut session.reader).ok());
+            .filter_map(|(name, document)| document.records(name, &mut reading.reader).ok());
         defined_classes(records.flatten())
     }
 
@@ -464,7 +465,7 @@ impl Drop for HttpRegistry {
     fn drop(&mut self) {
         // The definers of classes are looked up class by class, and saved once.
         if self.is_dirty.load(Ordering::Relaxed) {
-            self.save(&lock(&self.session));
+            self.save(&lock(&self.reading));
         }
     }
 }

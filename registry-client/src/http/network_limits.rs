@@ -1,4 +1,4 @@
-//! Limits of what a registry may cost a run: time, packages and bytes.
+//! Limits of what a registry may cost a reading: time, packages and bytes.
 //!
 //! A registry that is broken or hostile can send a byte every few seconds, an answer without an end, or packages that
 //! each require a new one. Every single answer is bounded by its request; these limits bound the rest.
@@ -17,7 +17,7 @@ use super::error::{AttemptError, ErrorKind, ExceededLimit};
 /// The window that decides after one with too few bytes.
 const SECOND_WINDOW: Duration = Duration::from_secs(1);
 
-/// Limits of what a registry may cost a run. Start from [`default`](Self::default) and change fields. The largest value
+/// Limits of what a registry may cost a reading. Start from [`default`](Self::default) and change fields. The largest value
 /// of a type means no limit. (In the settings of the command line, 0 means that.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -48,14 +48,14 @@ impl Default for NetworkLimits {
 }
 
 impl NetworkLimits {
-    /// The error of a registry that has more packages than a run may look up.
+    /// The error of a registry that has more packages than a reading may look up.
     pub(super) fn too_many_packages(&self) -> AttemptError {
         let reason = format!("the run needs more than {} packages from it", self.packages);
         exceeded(ExceededLimit::Packages, reason)
     }
 }
 
-/// The limits of a registry, and what a run used of them.
+/// The limits of a registry, and what a reading used of them.
 pub(super) struct Usage {
     limits: NetworkLimits,
     bytes: AtomicU64,

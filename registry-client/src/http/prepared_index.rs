@@ -17,7 +17,7 @@ use crate::registry::RegistryError;
 
 use super::HttpRegistry;
 use super::document::{Document, read_all};
-use super::session::{Prepared, Session};
+use super::reading::{Prepared, Reading};
 
 /// Fewer documents are read as quickly as an index of them is opened.
 const WORTH_WHILE: usize = 16;
@@ -37,18 +37,18 @@ impl HttpRegistry {
     /// cannot be read are left out; looking them up by name reports the error.
     pub(super) fn prepare(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         names: &[PackageName],
     ) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
-        match &session.prepared {
+        match &reading.prepared {
             Prepared::NotYet => {}
             Prepared::TooFew => return Ok(None),
             Prepared::Done(index) => return Ok(Some(Arc::clone(index))),
         }
-        self.ensure(session, names)?;
-        let mut documents = documents_of(session, names);
+        self.ensure(reading, names)?;
+        let mut documents = documents_of(reading, names);
         if documents.len() < WORTH_WHILE {
-            session.prepared = Prepared::TooFew;
+            reading.prepared = Prepared::TooFew;
             return Ok(None);
         }
         let slot = self.slot(names);
@@ -57,18 +57,18 @@ impl HttpRegistry {
             let bytes = map_file(slot, MAX_PREPARED_BYTES).ok()?;
             CompiledIndex::from_bytes(bytes, &source.0).ok()
         }) {
-            return Ok(Some(remember(session, index)));
+            return Ok(Some(remember(reading, index)));
         }
         // Documents of the cache are used now: they must not be damaged.
-        let damaged = session.forget_damaged(documents.iter().map(|(name, _)| name));
+        let damaged = reading.forget_damaged(documents.iter().map(|(name, _)| name));
         if !damaged.is_empty() {
             if !self.transport.options.offline {
-                self.ensure(session, &damaged)?;
+                self.ensure(reading, &damaged)?;
             }
-            documents = documents_of(session, names);
+            documents = documents_of(reading, names);
         }
-        let records = self.read_releases(session, &documents);
-        let index = remember(session, CompiledIndex::compile(records.iter().flatten()));
+        let records = self.read_releases(reading, &documents);
+        let index = remember(reading, CompiledIndex::compile(records.iter().flatten()));
         let source = self.source(&documents);
         let kept = Arc::clone(&index);
         self.background.run(move || {
@@ -87,12 +87,12 @@ impl HttpRegistry {
     /// The releases of each package.
     fn read_releases(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         documents: &[(PackageName, Arc<Document>)],
     ) -> Vec<Vec<IndexRecord>> {
         let threads = self.transport.options.threads.get();
-        read_all(documents, threads, &mut session.reader);
-        let reader = &mut session.reader;
+        read_all(documents, threads, &mut reading.reader);
+        let reader = &mut reading.reader;
         (documents.iter())
             .map(|(name, document)| document.take_records(name, reader).unwrap_or_default())
             // A package of another ecosystem is looked up by name, which remembers that.
@@ -129,21 +129,21 @@ impl HttpRegistry {
     }
 }
 
-fn remember(session: &mut Session, index: CompiledIndex) -> Arc<CompiledIndex> {
+fn remember(reading: &mut Reading, index: CompiledIndex) -> Arc<CompiledIndex> {
     let index = Arc::new(index);
-    session.prepared = Prepared::Done(Arc::clone(&index));
+    reading.prepared = Prepared::Done(Arc::clone(&index));
     index
 }
 
 /// The documents of packages and of all that they require, by name.
-fn documents_of(session: &mut Session, names: &[PackageName]) -> Vec<(PackageName, Arc<Document>)> {
-    let reachable: BTreeSet<PackageName> = session.reachable(names.iter().cloned(), MAX_PACKAGES);
-    let is_offline = !session.is_refreshed;
+fn documents_of(reading: &mut Reading, names: &[PackageName]) -> Vec<(PackageName, Arc<Document>)> {
+    let reachable: BTreeSet<PackageName> = reading.reachable(names.iter().cloned(), MAX_PACKAGES);
+    let is_offline = !reading.is_refreshed;
     reachable
         .into_iter()
-        .filter(|name| is_offline || session.is_fresh(name))
+        .filter(|name| is_offline || reading.is_fresh(name))
         .filter_map(|name| {
-            let document = Arc::clone(session.document(&name)?);
+            let document = Arc::clone(reading.document(&name)?);
             Some((name, document))
         })
         .collect()

@@ -13,9 +13,9 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::error::{AttemptError, ErrorKind};
+use super::reading::Reading;
 use super::request::Request;
 use super::response::Reply;
-use super::session::Session;
 use super::trust::{TrustError, accept};
 use super::{HttpRegistry, store};
 
@@ -39,35 +39,35 @@ type NamesOfState = (Vec<NamesLine>, Option<Snapshot>);
 
 impl HttpRegistry {
     /// The configuration of the registry. Once per run, requests the changes.
-    pub(super) fn refresh(&self, session: &mut Session) -> Result<Config, RegistryError> {
-        let kept = session.config.as_ref().filter(|(_, at)| {
+    pub(super) fn refresh(&self, reading: &mut Reading) -> Result<Config, RegistryError> {
+        let kept = reading.config.as_ref().filter(|(_, at)| {
             let age = self.transport.options.now.as_second() - at.as_second();
-            session.is_refreshed || (0..CONFIG_SECONDS).contains(&age)
+            reading.is_refreshed || (0..CONFIG_SECONDS).contains(&age)
         });
         let config = match kept {
             Some((config, _)) => config.clone(),
-            None => self.fetch_config(session)?,
+            None => self.fetch_config(reading)?,
         };
-        if session.is_refreshed {
+        if reading.is_refreshed {
             return Ok(config);
         }
         let mut config = config;
         if let (Some(_), Some(changes), false) =
-            (&config.batch, &config.changes, session.entries.is_empty())
-            && self.refresh_changes(session, changes)?.is_none()
+            (&config.batch, &config.changes, reading.entries.is_empty())
+            && self.refresh_changes(reading, changes)?.is_none()
         {
             // The registry is another one than before: it may be a mirror now.
-            config = self.fetch_config(session)?;
+            config = self.fetch_config(reading)?;
         }
         if config.batch.is_none() {
-            self.refresh_names(session, &config)?;
+            self.refresh_names(reading, &config)?;
         }
-        session.is_refreshed = true;
+        reading.is_refreshed = true;
         Ok(config)
     }
 
     /// Downloads the configuration.
-    pub(super) fn fetch_config(&self, session: &mut Session) -> Result<Config, RegistryError> {
+    pub(super) fn fetch_config(&self, reading: &mut Reading) -> Result<Config, RegistryError> {
         let request = Request::get(self.url("index/config.json")?, MAX_SMALL_BYTES);
         let read = |reply: Reply| match reply {
             Reply::Absent => Err(AttemptError::new(
@@ -77,19 +77,19 @@ impl HttpRegistry {
             reply => Config::parse(&reply.body()?).map_err(|error| malformed(&error)),
         };
         let config = self.transport.wait(self.transport.send(&request, read))?;
-        session.config = Some((config.clone(), self.transport.options.now));
+        reading.config = Some((config.clone(), self.transport.options.now));
         Ok(config)
     }
 
     /// Requests the changes; `None` if the registry no longer has the list.
     fn refresh_changes(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         address: &str,
     ) -> Result<Option<()>, RegistryError> {
         let mut url = self.url(address)?;
         url.query_pairs_mut()
-            .append_pair("since", &session.serial.to_string())
+            .append_pair("since", &reading.serial.to_string())
             .append_pair("limit", &CHANGES.to_string());
         let read = |reply: Reply| match reply {
             Reply::Absent => Ok(None),
@@ -102,12 +102,12 @@ impl HttpRegistry {
             return Ok(None);
         };
         let snapshot =
-            self.verify_state(session, changes.snapshot.as_ref(), Some(changes.serial))?;
-        let before = session.serial;
+            self.verify_state(reading, changes.snapshot.as_ref(), Some(changes.serial))?;
+        let before = reading.serial;
         if let Some(snapshot) = snapshot {
             // The list of changes is not signed, but the root over all documents is.
-            if session.root == Some(snapshot.root) {
-                session.carry_over(changes.serial, &BTreeSet::new());
+            if reading.root == Some(snapshot.root) {
+                reading.carry_over(changes.serial, &BTreeSet::new());
             }
             return Ok(Some(()));
         }
@@ -117,23 +117,23 @@ impl HttpRegistry {
             || (changes.serial > before
                 && first == Some(before + 1)
                 && last == Some(changes.serial));
-        if is_whole && session.root.is_none() {
+        if is_whole && reading.root.is_none() {
             let names: BTreeSet<PackageName> = changes
                 .changes
                 .into_iter()
                 .map(|change| change.name)
                 .collect();
-            session.carry_over(changes.serial, &names);
+            reading.carry_over(changes.serial, &names);
         }
         Ok(Some(()))
     }
 
     /// Reads the digests of all documents of a mirror.
-    fn refresh_names(&self, session: &mut Session, config: &Config) -> Result<(), RegistryError> {
+    fn refresh_names(&self, reading: &mut Reading, config: &Config) -> Result<(), RegistryError> {
         // While a mirror is being updated, its state and its list may not belong together: try twice.
-        let found = match self.names_of_state(session, config)? {
+        let found = match self.names_of_state(reading, config)? {
             Some(found) => Some(found),
-            None => self.names_of_state(session, config)?,
+            None => self.names_of_state(reading, config)?,
         };
         let (lines, snapshot) = found.ok_or_else(|| {
             let distrust = TrustError::NamesNotInState;
@@ -144,27 +144,27 @@ impl HttpRegistry {
             .map(|line| (line.name, line.sha256))
             .collect();
         let serial = snapshot.as_ref().map_or(0, |snapshot| snapshot.serial);
-        for (name, entry) in &mut session.entries {
+        for (name, entry) in &mut reading.entries {
             let document = entry.document.as_ref().map(|document| document.sha256);
             entry.is_fresh = names.get(name).copied() == document;
             // An outdated document belongs to no state.
             entry.serial = if entry.is_fresh { serial } else { 0 };
         }
-        session
+        reading
             .entries
             .retain(|_, entry| entry.is_fresh || entry.document.is_some());
-        if session.serial != serial || serial == 0 {
-            session.classes.clear();
+        if reading.serial != serial || serial == 0 {
+            reading.classes.clear();
         }
-        (session.serial, session.root) = (serial, snapshot.map(|snapshot| snapshot.root));
-        session.names = Some(names);
+        (reading.serial, reading.root) = (serial, snapshot.map(|snapshot| snapshot.root));
+        reading.names = Some(names);
         Ok(())
     }
 
     /// The digests of all documents, with the signed state if there is one; `None` if they do not belong to it.
     fn names_of_state(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         config: &Config,
     ) -> Result<Option<NamesOfState>, RegistryError> {
         let folder = self.folder();
@@ -178,9 +178,9 @@ impl HttpRegistry {
                         .map_err(|error| malformed(&error)),
                 };
                 let offered = self.transport.wait(self.transport.send(&request, read))?;
-                self.verify_state(session, offered.as_ref(), None)?
+                self.verify_state(reading, offered.as_ref(), None)?
             }
-            None => self.verify_state(session, None, None)?,
+            None => self.verify_state(reading, None, None)?,
         };
         let kept = folder.as_deref().and_then(store::read_names);
         let kept = kept.and_then(|bytes| {
@@ -236,7 +236,7 @@ impl HttpRegistry {
     /// Verifies the state of the registry, and remembers it as the trusted one.
     pub(super) fn verify_state(
         &self,
-        session: &mut Session,
+        reading: &mut Reading,
         offered: Option<&SignedSnapshot>,
         serial: Option<u64>,
     ) -> Result<Option<Snapshot>, RegistryError> {
@@ -245,7 +245,7 @@ impl HttpRegistry {
             distrust.to_diagnostic(&self.transport.name, &self.transport.address)
         };
         let accepted = accept(
-            session.seen.as_ref(),
+            reading.seen.as_ref(),
             options.key.as_ref(),
             offered,
             options.now,
@@ -260,7 +260,7 @@ impl HttpRegistry {
             let state = snapshot.serial;
             return Err(untrusted(TrustError::OtherSerial { documents, state }).into());
         }
-        if session.seen.as_ref() != Some(&seen) {
+        if reading.seen.as_ref() != Some(&seen) {
             if let Some(folder) = &options.state_folder {
                 let path = store::state_path(folder, &self.transport.address);
                 store::write_trusted_state(&path, &seen).map_err(|error| {
@@ -270,7 +270,7 @@ impl HttpRegistry {
                         .hint("PKGRES_NO_STATE=1 uses registries without the protection against old states")
                 })?;
             }
-            session.seen = Some(seen);
+            reading.seen = Some(seen);
         }
         Ok(Some(snapshot))
     }

@@ -167,10 +167,10 @@ impl HttpRegistry {
     /// The packages of a mirror with all words in their names, sorted: the list of names is all that it has of its packages
     /// as a whole.
     fn search_names(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
-        let session = &mut *lock(&self.session);
-        self.load(session)?;
-        self.refresh(session)?;
-        let names = session.names.as_ref().ok_or_else(|| {
+        let reading = &mut *lock(&self.reading);
+        self.load(reading)?;
+        self.refresh(reading)?;
+        let names = reading.names.as_ref().ok_or_else(|| {
             let reason = "it gave no list of its packages";
             self.transport.unreachable(reason)
         })?;

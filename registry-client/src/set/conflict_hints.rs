@@ -20,7 +20,7 @@ impl RegistrySet {
     /// # Errors
     ///
     /// A registry cannot be read.
-    pub fn advise(
+    pub fn add_hints(
         &self,
         conflict: &mut Conflict,
         core: Option<&PackageName>,

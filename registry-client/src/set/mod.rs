@@ -152,7 +152,7 @@ impl RegistrySet {
 
     /// Adds a registry in front of all others, for releases that belong to the project itself, such as members of its
     /// workspace. Names that are bound to another registry are looked up in it, too.
-    pub fn prefer(&mut self, registry: Box<dyn Registry>) {
+    pub fn push_front(&mut self, registry: Box<dyn Registry>) {
         self.unlimited.insert(registry.name().clone());
         self.registries.insert(0, Arc::from(registry));
         self.defined_classes.take();

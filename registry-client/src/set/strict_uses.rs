@@ -26,7 +26,7 @@ pub struct UnmetUse {
     /// The class that it uses.
     pub used: ClassName,
     /// The first class that uses it.
-    pub user: ClassName,
+    pub using_class: ClassName,
 }
 
 /// What strict uses depend on besides the registries.
@@ -145,7 +145,7 @@ impl RegistrySet {
                     unmet.push(UnmetUse {
                         release: release.clone(),
                         used: used.clone(),
-                        user: user.clone(),
+                        using_class: user.clone(),
                     });
                     false
                 }
@@ -253,7 +253,7 @@ fn required_by<'record>(
         .collect()
 }
 
-/// The name of the host in the package system of a record, if it can be required, and whether releases require a core
+/// The name of the host in the ecosystem of a record, if it can be required, and whether releases require a core
 /// library.
 #[cfg(feature = "index")]
 fn host_and_core(record: &IndexRecord) -> (Option<&'static str>, bool) {
@@ -324,7 +324,7 @@ fn apply(record: &mut IndexRecord, mut excludes: impl FnMut(&ClassName, &ClassNa
         .into_iter()
         .enumerate()
         .map(|(number, (used, user))| IndexedClass {
-            name: user.of_user(number),
+            name: user.of_use_by(number),
             internal: true,
             extends: vec![used.clone()],
             implements: Vec::new(),

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use pkgres_manifest::ObjectId;
 use rustc_hash::FxHashMap;
 
-use crate::class_rules::{ClassAt, provider};
+use crate::class_rules::{ClassAt, definer};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 
@@ -118,7 +118,7 @@ impl AncestorWalk {
                 Parent::External(external) => {
                     let class = table.external[*external as usize];
                     let Some((requirement, release)) =
-                        provider(universe, selection, at.release, class)
+                        definer(universe, selection, at.release, class)
                     else {
                         continue;
                     };

@@ -4,7 +4,7 @@ use pkgres_manifest::ClassConstraint;
 
 use super::ancestors::{self, Lookup, LookupOutcome, WalkStart};
 use super::{AllowedVersions, Declaration, ModelCheck};
-use crate::class_rules::{ClassAt, provider};
+use crate::class_rules::{ClassAt, definer};
 use crate::universe::{ClassId, ReleaseId};
 
 impl ModelCheck<'_> {
@@ -77,8 +77,7 @@ impl ModelCheck<'_> {
         if table.is_some_and(|table| table.position(class).is_some()) {
             return Definer::Own;
         }
-        if let Some((requirement, found)) = provider(self.universe, self.selection, release, class)
-        {
+        if let Some((requirement, found)) = definer(self.universe, self.selection, release, class) {
             return Definer::Required(requirement, found);
         }
         let bound = self.selection.bound(release);

@@ -8,7 +8,7 @@ use pkgres_manifest::{
     ClassName, ContractPlace, IndexRecord, PackageName, Release, ReleaseSource, Version,
 };
 
-use super::SingleRepair;
+use super::SuggestedChange;
 use super::phrases::Subject;
 use crate::request::{OBJECT_MODEL, Root};
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -39,7 +39,7 @@ pub struct Conflict {
     pub hints: Vec<Hint>,
     /// Single changes that each make the problem solvable, with one release of the changed package. Each was tried. At
     /// most 24 requirements are tried, so there may be others; see [`find_repairs`](crate::find_repairs).
-    pub repairs: Vec<SingleRepair>,
+    pub suggestions: Vec<SuggestedChange>,
 }
 
 /// One reason of a conflict.
@@ -342,6 +342,6 @@ fn conflict_of_roots(
         is_minimal: true,
         is_smallest: true,
         hints: Vec::new(),
-        repairs: Vec::new(),
+        suggestions: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::phrases::LISTED_VERSIONS;
 use super::summary::ConstraintSource;
-use super::{Hint, SingleRepair};
+use super::{Hint, SuggestedChange};
 use crate::class_rules::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
 use crate::request::PrereleasePolicy;
@@ -25,7 +25,7 @@ pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
     mut unsatisfiable: FxHashSet<PackageId>,
-    repairs: &[SingleRepair],
+    repairs: &[SuggestedChange],
 ) -> Vec<Hint> {
     let mut hints = Vec::new();
     let owners = facts.iter().filter_map(|fact| match fact {

@@ -45,12 +45,12 @@ fn extending_classes_of(
     // A class that stands for uses is not one of the package.
     let (users, extending): (Vec<ClassName>, Vec<ClassName>) = first
         .into_iter()
-        .partition(|class| class.user_name().is_some());
+        .partition(|class| class.using_class().is_some());
     let edge = match (extending.is_empty(), users.is_empty()) {
         (true, false) => Edge::Uses,
         _ => Edge::to(universe.catalog.class_name(class)),
     };
-    let users = users.iter().filter_map(ClassName::user_name);
+    let users = users.iter().filter_map(ClassName::using_class);
     // What uses classes in a root that is no package are the files beside it.
     let is_file = |release: &ReleaseId| universe.catalog.is_file(release.package);
     let kind = if releases.iter().any(is_file) {

@@ -15,7 +15,7 @@
 //!    same requirement in several ways; unnecessary lines are removed in the same way. [`smallest`]
 //!    looks for a smaller subset or, if its limits suffice, proves that there is none
 //!    ([`Conflict::is_smallest`]).
-//! 2. [`single_repairs`] tries single changes: a requirement, or an override, that allows more. Only
+//! 2. [`suggested_changes`] tries single changes: a requirement, or an override, that allows more. Only
 //!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
 //!    cannot be chosen.
 //! 3. [`summary`] finds what the conflict is about, which determines its code and its
@@ -44,8 +44,8 @@ mod phrases;
 mod possible;
 mod report;
 mod requirements;
-mod single_repairs;
 mod smallest;
+mod suggested_changes;
 mod summary;
 mod violations;
 
@@ -61,8 +61,8 @@ pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind
 use minimize::Reduction;
 pub(crate) use report::{locate_classes, locate_references, with_labels};
 use requirements::Spellings;
-pub use single_repairs::SingleRepair;
-use single_repairs::SingleRepairs;
+pub use suggested_changes::SuggestedChange;
+use suggested_changes::SuggestedChanges;
 use violations::ViolationGroups;
 
 /// The reason that versions of a package were requested.
@@ -85,7 +85,7 @@ pub(crate) struct Explanation {
     nogoods: Vec<Nogood>,
     goals: Goals,
     reduction: Reduction,
-    repairs: Option<SingleRepairs>,
+    repairs: Option<SuggestedChanges>,
     has_hints: bool,
     may_split: bool,
 }
@@ -96,7 +96,10 @@ impl Explanation {
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         // Single repairs allow one release of the package, so they do not fit goals for single
         // requirements.
-        let repairs = refuted.goals.has_partial_goals().then(SingleRepairs::none);
+        let repairs = refuted
+            .goals
+            .has_partial_goals()
+            .then(SuggestedChanges::none);
         Self {
             split: refuted.split,
             nogoods: refuted.nogoods,
@@ -111,7 +114,7 @@ impl Explanation {
     /// Starts to explain without looking for repairs.
     pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         Self {
-            repairs: Some(SingleRepairs::none()),
+            repairs: Some(SuggestedChanges::none()),
             ..Self::new(universe, refuted, may_split)
         }
     }
@@ -142,7 +145,7 @@ impl Explanation {
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
-            None => self.repairs.insert(SingleRepairs::new(
+            None => self.repairs.insert(SuggestedChanges::new(
                 problem.universe,
                 reduced.facts,
                 self.may_split,

@@ -10,7 +10,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, class_cycles};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::SingleRepair;
+use super::SuggestedChange;
 use super::conflict::{Conflict, Reason, ReasonKind};
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
@@ -25,11 +25,11 @@ use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 
-/// The report of facts. Without `repairs`, it has no hints.
+/// The report of facts. Without `suggestions`, it has no hints.
 pub(super) fn report(
     problem: &mut Problem<'_>,
     reduced: &Reduced<'_>,
-    repairs: Option<&[SingleRepair]>,
+    suggestions: Option<&[SuggestedChange]>,
     may_split: bool,
     budget: &Budget,
 ) -> Result<Conflict, Interrupt> {
@@ -82,10 +82,10 @@ pub(super) fn report(
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal && lines.is_minimal,
         is_smallest: reduced.is_smallest && lines.is_minimal,
-        hints: repairs.map_or_else(Vec::new, |repairs| {
-            hints(problem, facts, unsatisfiable, repairs)
+        hints: suggestions.map_or_else(Vec::new, |suggestions| {
+            hints(problem, facts, unsatisfiable, suggestions)
         }),
-        repairs: repairs.unwrap_or_default().to_vec(),
+        suggestions: suggestions.unwrap_or_default().to_vec(),
         reasons,
     })
 }

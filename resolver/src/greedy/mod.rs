@@ -271,7 +271,8 @@ impl Greedy {
             index: (self.domains.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        let is_valid = !self.may_lack_classes && class_rules::is_harmless(universe, &selection)
+        let is_valid = !self.may_lack_classes
+            && class_rules::has_separate_classes(universe, &selection)
             || class_rules::violation(universe, &selection).is_none();
         is_valid.then_some(selection)
     }

@@ -79,7 +79,7 @@ impl LockCheck {
         let Request {
             roots,
             core,
-            provided,
+            host_releases,
             overrides,
             options,
             ..
@@ -90,7 +90,7 @@ impl LockCheck {
             &SolveOptions {
                 prerelease: PrereleasePolicy::Allow,
                 classes: options.classes,
-                unknown_host: options.unknown_host.clone(),
+                host_package_of_unknown_version: options.host_package_of_unknown_version.clone(),
                 ..SolveOptions::default()
             },
             Locked::default(),
@@ -112,19 +112,19 @@ impl LockCheck {
             packages: Vec::new(),
             bindings: Bindings::default(),
         };
-        check.universe.catalog.provide_by_host(provided);
+        check.universe.catalog.provide_by_host(host_releases);
         check
     }
 
     /// Everything in a request that a check depends on, except for the roots, as texts: checks of one lockfile with
     /// equal roots, registries and texts have the same result. For caches of checks by one version of this library.
-    pub fn dependencies(request: &Request) -> Vec<String> {
+    pub fn cache_key_parts(request: &Request) -> Vec<String> {
         // Each field is named, so that no new one is forgotten. A check chooses nothing: how to choose, and how long to
         // search, does not matter to it.
         let Request {
             roots: _,
             core,
-            provided,
+            host_releases,
             locked: _,
             overrides,
             options:
@@ -133,9 +133,9 @@ impl LockCheck {
                     classes,
                     prefer: _,
                     exclude_newer: _,
-                    only: _,
+                    allowed_versions: _,
                     single_version,
-                    unknown_host,
+                    host_package_of_unknown_version,
                     max_steps: _,
                     conflict_limit: _,
                     engine: _,
@@ -150,11 +150,11 @@ impl LockCheck {
                 .unwrap_or_default()
         };
         let mut texts = vec![
-            format!("{single_version} {classes:?} {}", provided.len()),
+            format!("{single_version} {classes:?} {}", host_releases.len()),
             name(core),
-            name(unknown_host),
+            name(host_package_of_unknown_version),
         ];
-        texts.extend(provided.iter().map(|record| format!("{record:?}")));
+        texts.extend(host_releases.iter().map(|record| format!("{record:?}")));
         for (package, spec) in overrides {
             texts.push(package.to_string());
             texts.push(spec.normal_form());

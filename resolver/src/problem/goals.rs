@@ -73,7 +73,7 @@ impl Goal {
     /// Whether a selection lacks what is wanted.
     pub(crate) fn is_violated_by(&self, selection: &Selection) -> bool {
         match self.scope {
-            GoalScope::Present => selection.only(self.package).is_none(),
+            GoalScope::Present => selection.first_release_of(self.package).is_none(),
             GoalScope::IfPresent => false,
             GoalScope::RequiredBy(_) => !(selection.releases().iter()).any(|release| {
                 release.package == self.package && self.allowed.contains(release.index)
@@ -233,7 +233,7 @@ impl ReachedSet {
         let mut packages = Vec::new();
         let mut bindings = Vec::new();
         for package in &self.packages {
-            let reached = selection.only(*package);
+            let reached = selection.first_release_of(*package);
             if let Some(release) = reached {
                 universe.requirements(release, &mut requirements);
                 self.bind(universe, split, release, &requirements, &mut bindings);

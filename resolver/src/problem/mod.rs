@@ -96,9 +96,9 @@ pub(crate) enum Fact {
     Stays { package: PackageId },
 }
 
-/// A restriction that could be removed or changed.
+/// How a problem is relaxed: a requirement or an override that allows more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Relaxation {
+pub(crate) enum SingleRelaxation {
     /// The requirement of versions of `owner` on `target`, which allows only `allowed`. It allows these instead, or every
     /// version.
     Requirement {
@@ -111,7 +111,7 @@ pub(crate) enum Relaxation {
     Override { target: PackageId },
 }
 
-impl Relaxation {
+impl SingleRelaxation {
     /// The package whose requirement is relaxed, unless it is every requirement on a package.
     pub(crate) fn owner(&self) -> Option<PackageId> {
         match self {
@@ -128,9 +128,9 @@ pub(crate) struct Problem<'universe> {
     split: BTreeSet<PackageId>,
     nogoods: Vec<Nogood>,
     /// If set, all other facts are dropped.
-    only: Option<FxHashSet<Fact>>,
-    /// The restriction that is removed.
-    relaxation: Option<Relaxation>,
+    restricted_to: Option<FxHashSet<Fact>>,
+    /// How it is relaxed.
+    relaxation: Option<SingleRelaxation>,
     /// The goals of an update. Only the native engine supports them.
     goals: Goals,
 }
@@ -141,7 +141,7 @@ impl<'universe> Problem<'universe> {
             universe,
             split,
             nogoods: Vec::new(),
-            only: None,
+            restricted_to: None,
             relaxation: None,
             goals: Goals::default(),
         }
@@ -189,7 +189,7 @@ impl<'universe> Problem<'universe> {
         let goal = &mut self.goals.wanted[at];
         let loop_nogood = LoopNogood::of(self.universe, &self.split, selection, &goal.loop_nogoods);
         debug_assert!(
-            loop_nogood.is_some() || self.only.is_some(),
+            loop_nogood.is_some() || self.restricted_to.is_some(),
             "it was ruled out"
         );
         goal.loop_nogoods.push(loop_nogood?);
@@ -197,12 +197,12 @@ impl<'universe> Problem<'universe> {
     }
 
     /// Drops all facts but these.
-    pub(crate) fn restrict(&mut self, only: Option<FxHashSet<Fact>>) {
-        self.only = only;
+    pub(crate) fn restrict(&mut self, facts: Option<FxHashSet<Fact>>) {
+        self.restricted_to = facts;
     }
 
-    /// Removes a restriction.
-    pub(crate) fn relax(&mut self, relaxation: Relaxation) {
+    /// Relaxes the problem.
+    pub(crate) fn relax(&mut self, relaxation: SingleRelaxation) {
         self.relaxation = Some(relaxation);
     }
 
@@ -216,7 +216,7 @@ impl<'universe> Problem<'universe> {
     ) -> Option<PositionSet> {
         let candidates = || self.universe.catalog.candidates_of(on);
         match self.relaxation.as_ref()? {
-            Relaxation::Requirement {
+            SingleRelaxation::Requirement {
                 owner,
                 target,
                 allowed,
@@ -227,7 +227,7 @@ impl<'universe> Problem<'universe> {
                 is_meant.then(|| instead.clone().unwrap_or_else(candidates))
             }
             // Requirements of objects are never overridden.
-            Relaxation::Override { target } => {
+            SingleRelaxation::Override { target } => {
                 let is_meant = *target == on && !self.universe.catalog.is_model(package);
                 is_meant.then(candidates)
             }
@@ -236,7 +236,7 @@ impl<'universe> Problem<'universe> {
 
     /// Whether no facts are dropped and nothing is relaxed.
     pub(crate) fn is_unmodified(&self) -> bool {
-        self.only.is_none() && self.relaxation.is_none()
+        self.restricted_to.is_none() && self.relaxation.is_none()
     }
 
     /// Whether, in addition, no package is split.
@@ -247,12 +247,14 @@ impl<'universe> Problem<'universe> {
 
     /// Whether facts may be dropped.
     pub(crate) fn is_restricted(&self) -> bool {
-        self.only.is_some()
+        self.restricted_to.is_some()
     }
 
     /// Whether a fact was not dropped.
     pub(crate) fn is_in_force(&self, fact: &Fact) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(fact))
+        self.restricted_to
+            .as_ref()
+            .is_none_or(|facts| facts.contains(fact))
     }
 
     pub(crate) fn split(&self) -> &BTreeSet<PackageId> {

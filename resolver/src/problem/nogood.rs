@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::class_rules::{ClassAt, Violation, provider};
+use crate::class_rules::{ClassAt, Violation, definer};
 use crate::contracts::ContractViolation;
 use crate::named_prereleases::versions_that_do_not_name;
 use crate::selection::Selection;
@@ -120,7 +120,7 @@ impl Nogood {
     /// Whether all terms hold in a selection.
     pub(super) fn excludes(&self, selection: &Selection) -> bool {
         let value = |variable: &Variable| match variable {
-            Variable::Package(package) => Some(selection.only(*package)?.index),
+            Variable::Package(package) => Some(selection.first_release_of(*package)?.index),
             Variable::Release(release) => selection.position(*release).map(|_| 0),
             Variable::Binding(release, number) => {
                 let bound = selection.bound(*release).get(*number as usize)?;
@@ -154,7 +154,7 @@ fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> V
         let searched = if next.release == class.release {
             Vec::new()
         } else {
-            let (stated, _) = provider(problem.universe, selection, class.release, next.class)
+            let (stated, _) = definer(problem.universe, selection, class.release, next.class)
                 .expect("the path was found through it");
             let details = problem.universe.known_details(class.release);
             details.requirements[..=stated]
@@ -328,7 +328,7 @@ impl DiamondEnd {
         if !problem.is_split(end.release.package) || is_inner() {
             return None;
         }
-        let (number, _) = provider(problem.universe, selection, before.release, end.class)?;
+        let (number, _) = definer(problem.universe, selection, before.release, end.class)?;
         Some(Self {
             release: end.release,
             class: end.class,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use pkgres_manifest::{PackageName, Spec, Version};
 
 use super::restriction::{Restriction, relaxed_policy};
-use super::trial::Relaxed;
+use super::trial::Relaxation;
 use crate::request::{PrereleasePolicy, Request};
 use crate::resolution::Resolution;
 
@@ -76,7 +76,7 @@ impl Change {
     pub(super) fn all(
         request: &Request,
         restriction: Restriction,
-        relaxed: &Relaxed,
+        relaxed: &Relaxation,
         version: Option<Version>,
         resolution: &Resolution,
     ) -> Vec<Self> {
@@ -103,7 +103,7 @@ impl Change {
     fn one(
         request: &Request,
         restriction: Restriction,
-        relaxed: &Relaxed,
+        relaxed: &Relaxation,
         version: Option<Version>,
     ) -> Self {
         let from = restriction.spec(request);
@@ -118,7 +118,7 @@ impl Change {
                 allow,
             },
             Restriction::Override { package } => match (from, relaxed) {
-                (Some(from), Relaxed::Removed) => Self::NoOverride { package, from },
+                (Some(from), Relaxation::Removed) => Self::NoOverride { package, from },
                 (from, _) => Self::Override {
                     package,
                     from,
@@ -135,7 +135,7 @@ impl Change {
             },
             Restriction::CutOff => Self::CutOff {
                 until: match relaxed {
-                    Relaxed::Until(until) => Some(*until),
+                    Relaxation::Until(until) => Some(*until),
                     _ => None,
                 },
             },

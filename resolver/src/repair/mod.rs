@@ -57,7 +57,7 @@ use crate::explain::Conflict;
 use crate::request::{Request, Root};
 use crate::resolution::Resolution;
 use cores::{Core, Cores, HittingSets, Numbers};
-use trial::Relaxed;
+use trial::Relaxation;
 
 /// The maximum number of trials.
 const MAX_TRIALS: usize = 1_000;
@@ -287,7 +287,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
 
     /// Solves with some restrictions given up.
     fn try_without(&mut self, given_up: &BTreeSet<Restriction>) -> Result<Outcome, E> {
-        let relaxed = given_up.iter().map(|one| (one.clone(), Relaxed::Wholly));
+        let relaxed = given_up.iter().map(|one| (one.clone(), Relaxation::Wholly));
         self.try_with(&relaxed.collect())
     }
 
@@ -298,7 +298,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     }
 
     /// Solves with some restrictions relaxed. The outcome is unknown if there were too many trials, or too many steps.
-    fn try_with(&mut self, relaxed: &BTreeMap<Restriction, Relaxed>) -> Result<Outcome, E> {
+    fn try_with(&mut self, relaxed: &BTreeMap<Restriction, Relaxation>) -> Result<Outcome, E> {
         if self.trials == MAX_TRIALS || self.steps.get() >= self.request.options.max_steps {
             return Ok(Outcome::Unknown);
         }
@@ -309,7 +309,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     /// The resolution with some restrictions relaxed, if there is one.
     fn resolution_with(
         &mut self,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
     ) -> Result<Option<Box<Resolution>>, E> {
         Ok(match self.try_with(relaxed)? {
             Outcome::Solved(resolution) => Some(resolution),

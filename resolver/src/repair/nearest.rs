@@ -18,7 +18,7 @@ use pkgres_manifest::{PackageName, Spec, Version, VersionSet};
 use super::change::Change;
 use super::change::Repair;
 use super::restriction::Restriction;
-use super::trial::{Outcome, Relaxed, Trial};
+use super::trial::{Outcome, Relaxation, Trial};
 use super::{RepairSearch, ecosystem_of};
 use crate::request::{Preference, PrereleasePolicy};
 
@@ -33,8 +33,8 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
 
     /// The repair that relaxes the restrictions of a set as little as possible.
     pub(super) fn narrow(&mut self, set: &BTreeSet<Restriction>) -> Result<Option<Repair>, E> {
-        let relaxed = set.iter().map(|one| (one.clone(), Relaxed::Wholly));
-        let mut relaxed: BTreeMap<Restriction, Relaxed> = relaxed.collect();
+        let relaxed = set.iter().map(|one| (one.clone(), Relaxation::Wholly));
+        let mut relaxed: BTreeMap<Restriction, Relaxation> = relaxed.collect();
         let mut versions: BTreeMap<Restriction, Version> = BTreeMap::new();
         for restriction in set {
             let narrowed = match restriction {
@@ -43,7 +43,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                     nearest.map(|version| (self.compatible_with(&version), version))
                 }
                 Restriction::Override { package } if self.is_removable(package, &relaxed)? => {
-                    relaxed.insert(restriction.clone(), Relaxed::Removed);
+                    relaxed.insert(restriction.clone(), Relaxation::Removed);
                     continue;
                 }
                 Restriction::Override { .. } | Restriction::Release { .. } => {
@@ -51,7 +51,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                 }
                 Restriction::CutOff => {
                     if let Some(until) = self.earliest_cut_off(&relaxed)? {
-                        relaxed.insert(Restriction::CutOff, Relaxed::Until(until));
+                        relaxed.insert(Restriction::CutOff, Relaxation::Until(until));
                     }
                     continue;
                 }
@@ -60,7 +60,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             let Some((spec, version)) = narrowed else {
                 return Ok(None);
             };
-            relaxed.insert(restriction.clone(), Relaxed::To(spec));
+            relaxed.insert(restriction.clone(), Relaxation::To(spec));
             versions.insert(restriction.clone(), version);
         }
         let Some(resolution) = self.resolution_with(&relaxed)? else {
@@ -80,7 +80,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     fn is_removable(
         &mut self,
         package: &PackageName,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
     ) -> Result<bool, E> {
         if !self.request.overrides.contains_key(package) {
             return Ok(false);
@@ -89,7 +89,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         let restriction = Restriction::Override {
             package: package.clone(),
         };
-        relaxed.insert(restriction, Relaxed::Removed);
+        relaxed.insert(restriction, Relaxation::Removed);
         Ok(self.resolution_with(&relaxed)?.is_some())
     }
 
@@ -98,7 +98,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     fn nearest(
         &mut self,
         restriction: &Restriction,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
     ) -> Result<Option<Version>, E> {
         let current = restriction.spec(self.request);
         let current = current.unwrap_or_else(Spec::unspecified);
@@ -119,7 +119,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         &mut self,
         restriction: &Restriction,
         current: &Spec,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
         counts: impl Fn(&Version) -> bool,
     ) -> Result<Option<Version>, E> {
         let mut relaxed = relaxed.clone();
@@ -127,7 +127,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             let mut nearest = None;
             let mut window = outside_of(current.set(), direction);
             while !window.is_empty() {
-                let within = Relaxed::Within(window.clone(), direction.preference());
+                let within = Relaxation::Within(window.clone(), direction.preference());
                 relaxed.insert(restriction.clone(), within);
                 let resolution = self.resolution_with(&relaxed)?;
                 let found = resolution.and_then(|found| restriction.bound_version(&found));
@@ -153,7 +153,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     /// releases, so the days after the current date are searched by halves.
     fn earliest_cut_off(
         &mut self,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
     ) -> Result<Option<Timestamp>, E> {
         let Some(current) = self.request.options.exclude_newer else {
             return Ok(None);
@@ -164,7 +164,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         };
         let mut relaxed = relaxed.clone();
         let mut is_enough = |search: &mut Self, until: Timestamp| {
-            relaxed.insert(Restriction::CutOff, Relaxed::Until(until));
+            relaxed.insert(Restriction::CutOff, Relaxation::Until(until));
             Ok(search.resolution_with(&relaxed)?.is_some())
         };
         // The last day that is known to be too early, and the first that may be late enough.
@@ -196,7 +196,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     fn chosen(
         &mut self,
         restriction: &Restriction,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
     ) -> Result<Option<(Spec, Version)>, E> {
         let Some(resolution) = self.resolution_with(relaxed)? else {
             return Ok(None);
@@ -205,7 +205,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         let chosen = restriction.bound_versions(&resolution);
         for version in chosen.iter().rev() {
             let spec = self.compatible_with(version);
-            relaxed.insert(restriction.clone(), Relaxed::To(spec.clone()));
+            relaxed.insert(restriction.clone(), Relaxation::To(spec.clone()));
             if self.resolution_with(&relaxed)?.is_some() {
                 return Ok(Some((spec, version.clone())));
             }

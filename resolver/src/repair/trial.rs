@@ -17,7 +17,7 @@ const MAX_STEPS: u64 = 200_000;
 
 /// How far a restriction is relaxed.
 #[derive(Debug, Clone)]
-pub(super) enum Relaxed {
+pub(super) enum Relaxation {
     /// It is given up.
     Wholly,
     /// It allows these versions, of which old or new ones are tried first.
@@ -30,7 +30,7 @@ pub(super) enum Relaxed {
     Until(Timestamp),
 }
 
-impl Relaxed {
+impl Relaxation {
     pub(super) fn spec(&self) -> Spec {
         match self {
             Self::Wholly | Self::Removed | Self::Until(_) => Spec::any(),
@@ -72,7 +72,7 @@ pub enum Outcome {
 impl Trial {
     pub(super) fn new(
         request: &Request,
-        relaxed: &BTreeMap<Restriction, Relaxed>,
+        relaxed: &BTreeMap<Restriction, Relaxation>,
         steps: StepCount,
     ) -> Self {
         let mut trial = Self {
@@ -83,14 +83,14 @@ impl Trial {
         let options = &mut trial.request.options;
         options.max_steps = options.max_steps.min(MAX_STEPS);
         for (restriction, relaxed) in relaxed {
-            if let Relaxed::Within(_, preference) = relaxed {
+            if let Relaxation::Within(_, preference) = relaxed {
                 trial.request.options.prefer = *preference;
             }
             match (restriction, relaxed) {
-                (Restriction::Override { package }, Relaxed::Removed) => {
+                (Restriction::Override { package }, Relaxation::Removed) => {
                     trial.request.overrides.remove(package);
                 }
-                (Restriction::CutOff, Relaxed::Until(until)) => {
+                (Restriction::CutOff, Relaxation::Until(until)) => {
                     trial.request.options.exclude_newer = Some(*until);
                 }
                 _ => trial.relax(restriction, relaxed.spec()),
@@ -116,10 +116,10 @@ impl Trial {
             Restriction::Release { owner, package } => {
                 let of_owner = self.releases.entry(owner.clone()).or_default();
                 of_owner.insert(package.clone(), spec);
-                let mut provided = std::mem::take(&mut self.request.provided);
+                let mut provided = std::mem::take(&mut self.request.host_releases);
                 let of_owner = provided.iter_mut().filter(|record| record.name == *owner);
                 of_owner.for_each(|record| self.rewrite(record));
-                self.request.provided = provided;
+                self.request.host_releases = provided;
             }
             Restriction::CutOff => self.request.options.exclude_newer = None,
             Restriction::Prereleases => {
@@ -140,7 +140,7 @@ impl Trial {
     pub fn rewritten_packages(&self) -> impl Iterator<Item = &PackageName> {
         let owners = self.releases.keys();
         owners.filter(|owner| {
-            let mut provided = self.request.provided.iter();
+            let mut provided = self.request.host_releases.iter();
             !provided.any(|record| record.name == **owner)
         })
     }

@@ -28,7 +28,7 @@ pub struct Request {
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,
     /// The releases that the host supplies. Their names are not looked up in any registry.
-    pub provided: Vec<IndexRecord>,
+    pub host_releases: Vec<IndexRecord>,
     /// The lock.
     pub locked: Locked,
     /// Specs that replace every requirement on a package, as a way around a wrong bound in a
@@ -52,7 +52,7 @@ impl Request {
         Self {
             roots,
             core: Some(PackageName::default_core_library()),
-            provided: Vec::new(),
+            host_releases: Vec::new(),
             locked: Locked::default(),
             overrides: BTreeMap::new(),
             options: SolveOptions::default(),
@@ -323,11 +323,11 @@ pub struct SolveOptions {
     pub exclude_newer: Option<Timestamp>,
     /// For some packages, the only versions that may be chosen: to find out what choosing them leads to. Locked
     /// versions are no exception; roots are not affected.
-    pub only: BTreeMap<PackageName, BTreeSet<Version>>,
+    pub allowed_versions: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Whether each package may have only one release.
     pub single_version: bool,
     /// A package of the host whose version is not known, such as `ansible-core`. Requirements on it are left out.
-    pub unknown_host: Option<PackageName>,
+    pub host_package_of_unknown_version: Option<PackageName>,
     /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a release that is
     /// ruled out before it could be decided; the literals that a conflict looks at count too, so a step is a bounded
     /// amount of work.
@@ -358,9 +358,9 @@ impl Default for SolveOptions {
             classes: ClassRules::default(),
             prefer: Preference::default(),
             exclude_newer: None,
-            only: BTreeMap::new(),
+            allowed_versions: BTreeMap::new(),
             single_version: false,
-            unknown_host: None,
+            host_package_of_unknown_version: None,
             max_steps: Self::DEFAULT_MAX_STEPS,
             conflict_limit: 1000,
             engine: Engine::default(),
@@ -410,7 +410,7 @@ impl From<UpdateTarget> for PackageUpdate {
 pub enum UpdateTarget {
     /// The best version with a resolution. If several packages are updated, the first by name has
     /// the first choice.
-    Newest,
+    Best,
     /// Exactly this version, which is a candidate even if it is yanked or a prerelease.
     Exactly(Version),
 }

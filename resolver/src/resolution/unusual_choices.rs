@@ -10,7 +10,7 @@ use super::contents::{BoundRequirement, Contents, ResolvedOwner};
 use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{EffectiveRequirement, Exclusion, PackageId, ReleaseId, Universe};
+use crate::universe::{EffectiveRequirement, PackageId, PolicyExclusion, ReleaseId, Universe};
 
 /// A package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct ChosenPrerelease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrereleaseReason {
     /// The host provides it.
-    Provided,
+    FromHost,
     /// It is locked.
     Locked,
     /// An [update](crate::Update) requested it.
@@ -97,7 +97,7 @@ pub enum PrereleaseReason {
         /// The newest of them.
         version: Version,
         /// Why it is excluded.
-        exclusion: Exclusion,
+        exclusion: PolicyExclusion,
     },
     /// No stable version is allowed.
     NoStable,
@@ -112,7 +112,7 @@ pub struct ChosenExcluded {
     /// The release.
     pub version: Version,
     /// Why the policy excludes it.
-    pub exclusion: Exclusion,
+    pub exclusion: PolicyExclusion,
     /// Whether an [update](crate::Update) requested it. Otherwise it was locked.
     pub was_asked_for: bool,
 }
@@ -163,7 +163,7 @@ pub(super) fn excluded(
     let mut excluded: Vec<ChosenExcluded> = chosen
         .filter(|release| !catalog.is_root(release.package))
         .filter_map(|release| {
-            let exclusion = Exclusion::of(universe, *release)?;
+            let exclusion = PolicyExclusion::of(universe, *release)?;
             let Release { name, version } = catalog.named_version(*release);
             Some(ChosenExcluded {
                 name,
@@ -216,7 +216,7 @@ fn prerelease_reason(
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
     if universe.catalog.source(prerelease.package) == Some(&ReleaseSource::Host) {
-        return PrereleaseReason::Provided;
+        return PrereleaseReason::FromHost;
     }
     if universe.catalog.is_locked(prerelease) {
         return PrereleaseReason::Locked;
@@ -225,7 +225,7 @@ fn prerelease_reason(
         return PrereleaseReason::Policy;
     }
     // Without being locked itself, it is there only because the lock keeps it.
-    let is_kept = Exclusion::of(universe, prerelease).is_some();
+    let is_kept = PolicyExclusion::of(universe, prerelease).is_some();
     if is_kept || universe.catalog.policy().prerelease() == PrereleasePolicy::Never {
         return PrereleaseReason::Locked;
     }
@@ -270,12 +270,12 @@ fn newest_excluded_stable(
     universe: &Universe,
     prerelease: ReleaseId,
     required: &[Spec],
-) -> Option<(Version, Exclusion)> {
+) -> Option<(Version, PolicyExclusion)> {
     let catalog = &universe.catalog;
     let package = prerelease.package;
     let releases = (0..catalog.release_count(package)).map(|index| ReleaseId { package, index });
     let excluded = releases.filter_map(|release| {
-        let exclusion = Exclusion::of(universe, release)?;
+        let exclusion = PolicyExclusion::of(universe, release)?;
         let version = catalog.read_version(release);
         let fits = required.iter().all(|spec| spec.matches(&version));
         (fits && !catalog.is_prerelease(release)).then_some((version, exclusion))

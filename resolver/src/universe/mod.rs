@@ -309,14 +309,14 @@ pub(crate) struct ReleaseId {
 /// The reason for which a release is chosen only if it is locked or requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Exclusion {
+pub enum PolicyExclusion {
     /// It was yanked.
     Yanked,
     /// It was published at the cut-off date or later.
     TooNew,
 }
 
-impl Exclusion {
+impl PolicyExclusion {
     /// Why the policy excludes a release, if it does.
     pub(crate) fn of(universe: &Universe, release: ReleaseId) -> Option<Self> {
         let catalog = &universe.catalog;
@@ -330,7 +330,7 @@ impl Exclusion {
     }
 }
 
-impl fmt::Display for Exclusion {
+impl fmt::Display for PolicyExclusion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Yanked => "was yanked",

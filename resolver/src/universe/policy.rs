@@ -22,9 +22,9 @@ pub(crate) struct Policy {
     prefer: Preference,
     exclude_newer: Option<Timestamp>,
     /// The package on which requirements are left out.
-    unknown_host: Option<PackageName>,
+    host_package_of_unknown_version: Option<PackageName>,
     /// Packages of which only these versions are candidates.
-    only: FxHashMap<PackageName, BTreeSet<Version>>,
+    allowed_versions: FxHashMap<PackageName, BTreeSet<Version>>,
     /// Delivered releases that were published at the cut-off date or later.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
     locked: Locked,
@@ -45,10 +45,10 @@ impl Policy {
             classes: options.classes,
             prefer: options.prefer,
             exclude_newer: options.exclude_newer,
-            only: (options.only.iter())
+            allowed_versions: (options.allowed_versions.iter())
                 .map(|(name, versions)| (name.clone(), versions.clone()))
                 .collect(),
-            unknown_host: options.unknown_host.clone(),
+            host_package_of_unknown_version: options.host_package_of_unknown_version.clone(),
             locked_versions: by_package(locked.releases()),
             kept_versions: by_package(kept),
             locked,
@@ -65,8 +65,8 @@ impl Policy {
     }
 
     /// The package of the host whose version is not known.
-    pub(super) fn unknown_host(&self) -> Option<&PackageName> {
-        self.unknown_host.as_ref()
+    pub(super) fn host_package_of_unknown_version(&self) -> Option<&PackageName> {
+        self.host_package_of_unknown_version.as_ref()
     }
 
     /// Whether publication dates are needed, which compiled indexes do not hold.
@@ -146,7 +146,7 @@ impl Policy {
         self.locked_versions.is_empty()
             && self.kept_versions.is_empty()
             && self.too_new.is_empty()
-            && self.only.is_empty()
+            && self.allowed_versions.is_empty()
             && self.prefer == Preference::Newest
     }
 
@@ -166,7 +166,7 @@ impl Policy {
         let name = &name();
         let locked = self.locked_versions(name);
         let too_new = self.too_new.get(name);
-        let only = self.only.get(name);
+        let only = self.allowed_versions.get(name);
         let newest_is_best =
             self.prefer == Preference::Newest && too_new.is_none() && only.is_none();
         if has_default_order && locked.is_empty() && newest_is_best {

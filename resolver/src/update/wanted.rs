@@ -175,7 +175,7 @@ impl UpdateSearch {
         });
         let package = universe.catalog.package_id(&name);
         // Packages that may have several releases get the best for each requirement anyway.
-        if package_update.to != UpdateTarget::Newest || self.split.contains(&package) {
+        if package_update.to != UpdateTarget::Best || self.split.contains(&package) {
             return Ok(next_target);
         }
         let best = match search {

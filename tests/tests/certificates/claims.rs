@@ -170,7 +170,7 @@ pub(crate) fn random_update(seed: u64) -> Option<(Universe, Request)> {
         let versions = universe.records.iter().filter(|record| record.name == name);
         let versions: Vec<Version> = versions.map(|record| record.version.clone()).collect();
         let target = if random.chance(30) {
-            UpdateTarget::Newest
+            UpdateTarget::Best
         } else {
             UpdateTarget::Exactly(random.pick(&versions).clone())
         };

@@ -190,7 +190,7 @@ fn claims_about_information_models_are_certified() {
         if random.chance(60) {
             let of_host = random.pick(&releases).name.clone();
             let mut of_name = releases.iter().filter(|one| one.name == of_host);
-            request.provided.extend(of_name.next().cloned());
+            request.host_releases.extend(of_name.next().cloned());
         }
         request
     };

@@ -107,7 +107,7 @@ fn conflicts_of_information_models_are_short() {
         request.options.classes = ClassRules::Definition;
         if at(seed) >= releases.len() {
             let of_host = Random::new(seed).pick(&releases).clone();
-            request.provided.push(of_host);
+            request.host_releases.push(of_host);
         }
         request
     };

@@ -49,7 +49,7 @@ fn every_repair_makes_the_universe_solvable() {
         let Some(conflict) = conflict(&universe) else {
             continue;
         };
-        for repair in &conflict.repairs {
+        for repair in &conflict.suggestions {
             let mut repaired = universe.clone();
             let mut changed = false;
             for record in releases(&mut repaired) {
@@ -92,7 +92,7 @@ fn a_repair_may_need_packages_side_by_side() {
         release("A", "2"),
     ];
     let conflict = conflict(&Universe::new(root, records)).expect("there is no A 3");
-    let texts: Vec<&str> = (conflict.repairs.iter())
+    let texts: Vec<&str> = (conflict.suggestions.iter())
         .map(|repair| repair.text.as_str())
         .collect();
     assert_eq!(texts, ["the conflict can be solved if R allows A 2.0.0"]);
@@ -109,7 +109,7 @@ fn the_repair_of_a_long_chain_is_at_its_end() {
     ];
     let universe = Universe::new(root, chain.chain(end).collect());
     let conflict = conflict(&universe).expect("there is no A 1");
-    let texts: Vec<&str> = (conflict.repairs.iter())
+    let texts: Vec<&str> = (conflict.suggestions.iter())
         .map(|repair| repair.text.as_str())
         .collect();
     assert_eq!(
@@ -227,7 +227,7 @@ fn an_override_is_repaired_once_for_all_requirements() {
     let Verdict::Conflict(conflict) = run(&universe, Supplies::OnDemand, request) else {
         panic!("Z 1 has no class Z.K");
     };
-    let texts: Vec<&str> = (conflict.repairs.iter())
+    let texts: Vec<&str> = (conflict.suggestions.iter())
         .map(|repair| repair.text.as_str())
         .collect();
     assert_eq!(

@@ -121,7 +121,7 @@ fn what_the_host_provides_has_to_define_the_types() {
         "1.00.02@2024-02-02",
     );
     let mut request = request(root);
-    request.provided = vec![find(&releases, UA, "1.04.12@2024-02-15").clone()];
+    request.host_releases = vec![find(&releases, UA, "1.04.12@2024-02-15").clone()];
     let conflict = solve(request, &registry(&releases)).expect_err("1.04.12 lacks two types");
     assert!(
         conflict.contains("i=25257") || conflict.contains("i=25263"),

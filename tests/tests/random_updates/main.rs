@@ -61,7 +61,7 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, UpdateTar
         .map(|record| &record.version)
         .collect();
     let target = if versions.is_empty() || random.chance(50) {
-        UpdateTarget::Newest
+        UpdateTarget::Best
     } else {
         UpdateTarget::Exactly((*random.pick(&versions)).clone())
     };
@@ -166,7 +166,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Result<Option<Str
         _ => {}
     }
     // Newer stable versions are better under every policy.
-    if target == UpdateTarget::Newest {
+    if target == UpdateTarget::Best {
         let records = universe.records.iter();
         let of_package = records.filter(|record| record.name == name);
         let at = wanted.as_ref().map(|wanted| &wanted.version);

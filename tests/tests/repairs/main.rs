@@ -366,7 +366,7 @@ fn releases_side_by_side_are_changed_one_by_one() {
     let Verdict::Conflict(conflict) = solve(&universe) else {
         panic!("no release of p.B with the class is required");
     };
-    let hints = conflict.repairs.iter().map(|repair| &repair.text);
+    let hints = conflict.suggestions.iter().map(|change| &change.text);
     assert_eq!(hints.collect::<Vec<_>>(), [] as [&String; 0]);
     let found = repairs(&universe, &conflict).found;
     let releases = found.iter().flat_map(|repair| &repair.changes);

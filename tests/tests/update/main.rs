@@ -15,7 +15,7 @@ use pkgres_tests::universe::Universe;
 fn newest(names: &[&str]) -> Update {
     let packages = names
         .iter()
-        .map(|name| (package(name), UpdateTarget::Newest.into()));
+        .map(|name| (package(name), UpdateTarget::Best.into()));
     Update::from(packages.collect::<BTreeMap<_, _>>())
 }
 

@@ -64,8 +64,8 @@ fn one_release_of_a_split_package_moves() {
     let moves_to = |from, to| moves(&solved(moved(from, to)));
     assert_eq!(moves_to("1.1", exactly("1.0")), ["D 1.1.0 -> 1.0.0"]);
     assert_eq!(moves_to("2.0", exactly("2.1")), ["D 2.0.0 -> 2.1.0"]);
-    assert_eq!(moves_to("1.1", UpdateTarget::Newest), ["D 1.1.0 -> 1.2.0"]);
-    assert_eq!(moves_to("2.0", UpdateTarget::Newest), ["D 2.0.0 -> 2.1.0"]);
+    assert_eq!(moves_to("1.1", UpdateTarget::Best), ["D 1.1.0 -> 1.2.0"]);
+    assert_eq!(moves_to("2.0", UpdateTarget::Best), ["D 2.0.0 -> 2.1.0"]);
     let found = conflict(moved("2.0", exactly("1.0")));
     assert_eq!(
         texts(&found.reasons),
@@ -75,7 +75,7 @@ fn one_release_of_a_split_package_moves() {
             "R 1.0.0 requires B 1"
         ]
     );
-    assert_eq!(found.repairs, []);
+    assert_eq!(found.suggestions, []);
 }
 
 /// If an exact version is impossible with one release of each package, some packages are split.

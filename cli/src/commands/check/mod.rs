@@ -42,7 +42,10 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         context,
         checks_members: args.members,
         interfaces: InterfaceCheck::of(&args.conformance, &context.read_options)?,
-        provided: context.registries.provided(&context.read_options)?.into(),
+        provided: context
+            .registries
+            .host_releases(&context.read_options)?
+            .into(),
         publishes_to: None,
         allows_unsatisfiable: false,
         known: None,
@@ -120,7 +123,10 @@ pub(super) fn check_before_publishing(
         context,
         checks_members: false,
         interfaces: None,
-        provided: context.registries.provided(&context.read_options)?.into(),
+        provided: context
+            .registries
+            .host_releases(&context.read_options)?
+            .into(),
         publishes_to: Some(target),
         allows_unsatisfiable,
         known: None,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::sentence_list;
 use pkgres_registry_client::{
-    LockCase, LockContent, LockQuestion, RegistrySet, RootFile, check_lock,
+    LockCheckInputs, LockCheckKey, LockContent, RegistrySet, RootFile, check_lock,
 };
 use pkgres_resolver::{LockCheck, LockReport};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(super) fn check(
     let question = (task.as_ref().ok()).and_then(|task| question(&manifest_file, task, context));
     let options = &context.read_options;
     let known = question.as_ref().and_then(|(question, _)| {
-        question.known_to_fit(|path| manifest_file.file(path, options).ok())
+        question.has_passed(|path| manifest_file.file(path, options).ok())
     });
     let checked = match known {
         Some(count) => Checked {
@@ -158,7 +158,7 @@ fn question(
     manifest_file: &ManifestFile,
     task: &SolveTask,
     context: &Context,
-) -> Option<(LockQuestion, LockContent)> {
+) -> Option<(LockCheckKey, LockContent)> {
     let workspace = context.workspace().ok()?;
     // Members change without a new version: an earlier answer does not hold.
     if workspace.is_some_and(|workspace| workspace.requires_members(&manifest_file.folder)) {
@@ -168,7 +168,7 @@ fn question(
     let checked = context.registries.checked_locks()?;
     let options = &context.read_options;
     let lock = checked.content(&path, &options.limits)?;
-    let question = checked.question(LockCase {
+    let question = checked.question(LockCheckInputs {
         path: &path,
         lock,
         manifest: &manifest_file.bytes,
@@ -183,7 +183,7 @@ fn question(
 fn check_content(
     manifest_file: ManifestFile,
     task: Result<SolveTask>,
-    question: Option<(LockQuestion, LockContent)>,
+    question: Option<(LockCheckKey, LockContent)>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Checked> {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use pkgres_checks::{BoundPackages, check_fixations, check_objects, check_pinned};
+use pkgres_checks::{BoundPackages, check_objects, check_pinned, check_previous_versions};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, capped};
 use pkgres_manifest::{ContractPlace, ObjectModel, Release, VersionPin};
 use pkgres_registry_client::{
-    ModelVersions, RegistrySet, versions_in_conflict, versions_without_contracts,
+    ObjectReleases, RegistrySet, releases_in_conflict, releases_without_contracts,
 };
 use pkgres_resolver::{Conflict, ContractScope, Resolution};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ pub(super) fn run(
         && conflicts.is_empty()
         && let Some(resolution) = &checkable.resolution
     {
-        findings.extend(check_fixations(model, &used_packages(resolution)));
+        findings.extend(check_previous_versions(model, &used_packages(resolution)));
     }
     findings.extend(
         not_checked
@@ -155,7 +155,7 @@ fn with_versions(
     output: &mut Output,
 ) -> Result<Checkable> {
     let mut registries = std::mem::take(&mut planned.registries);
-    let mut versions = ModelVersions::default();
+    let mut versions = ObjectReleases::default();
     for contracts in [ContractScope::All, ContractScope::Classes] {
         let request = planned.request(contracts);
         let lists_all = lists_all(&request, &context.invocation);
@@ -169,7 +169,7 @@ fn with_versions(
             // Wrong values are found by the check.
             Searched::Conflict(_) if contracts == ContractScope::All => {}
             Searched::Conflict(conflict) => {
-                versions = versions_in_conflict(
+                versions = releases_in_conflict(
                     &planned.root,
                     *conflict,
                     &planned.request,
@@ -208,7 +208,7 @@ fn with_some_versions(unplanned: Unplanned, context: &Context) -> Result<Checkab
         request,
         registries,
     } = unplanned;
-    let versions = versions_without_contracts(
+    let versions = releases_without_contracts(
         &model,
         &wrong.objects,
         &request,

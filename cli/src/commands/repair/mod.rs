@@ -172,7 +172,7 @@ impl RepairRun<'_> {
         }
         // The menu has what these hints say.
         let mut shown = conflict.clone();
-        let repairs = conflict.repairs.iter();
+        let repairs = conflict.suggestions.iter();
         let texts: Vec<&str> = repairs.map(|repair| repair.text.as_str()).collect();
         shown
             .hints

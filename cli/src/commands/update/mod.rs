@@ -94,7 +94,7 @@ fn update_one(
         args.write.dry_run,
         &context.read_options,
     )?;
-    let classes = ProjectClasses::of(&project, &request.provided, context);
+    let classes = ProjectClasses::of(&project, &request.host_releases, context);
     let mut report = report(&resolution, &[]);
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);

@@ -39,7 +39,7 @@ pub(super) fn moving_packages(
         from.entry(name).or_default().extend(versions);
     }
     let to = match precise {
-        None => UpdateTarget::Newest,
+        None => UpdateTarget::Best,
         Some(_) if from.len() != 1 => {
             return Err(Failure::usage("`--precise` needs exactly one package"));
         }

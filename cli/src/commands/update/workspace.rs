@@ -132,7 +132,7 @@ fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context)
     if report.held_back.is_empty() {
         return Ok(());
     }
-    let provided = context.registries.provided(&context.read_options)?;
+    let provided = context.registries.host_releases(&context.read_options)?;
     for manifest in manifests {
         let project = Project::open(manifest, context)?;
         let registries = project.open_registries(context)?;

@@ -37,7 +37,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         by_header: HashMap::new(),
         diagnostics,
     };
-    let (is_environment, fixations) = reader.model(&root);
+    let (is_environment, previous_versions) = reader.model(&root);
     if !is_environment {
         reader.require_objects(&root);
     }
@@ -61,7 +61,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         root,
         objects,
         is_environment,
-        fixations,
+        previous_versions,
     };
     Parsed::new(Some(model), diagnostics)
 }
@@ -250,7 +250,9 @@ impl<'source> ModelReader<'source> {
                     .and_then(|data| data.get("Packages"));
                 (
                     true,
-                    table.map(|table| self.fixations(table)).unwrap_or_default(),
+                    table
+                        .map(|table| self.previous_versions(table))
+                        .unwrap_or_default(),
                 )
             }
             _ => {
@@ -290,17 +292,17 @@ impl<'source> ModelReader<'source> {
         }
     }
 
-    fn fixations(&mut self, table: &Node) -> BTreeMap<PackageName, BTreeSet<Version>> {
-        let mut fixations = BTreeMap::new();
+    fn previous_versions(&mut self, table: &Node) -> BTreeMap<PackageName, BTreeSet<Version>> {
+        let mut previous_versions = BTreeMap::new();
         if table.is_null() {
-            return fixations;
+            return previous_versions;
         }
         let Some(mapping) = table.as_mapping() else {
             self.error(
                 "`Packages` must be a mapping from names to lists of versions",
                 table.span,
             );
-            return fixations;
+            return previous_versions;
         };
         for entry in &mapping.entries {
             let name = match PackageName::parse(&entry.key.text) {
@@ -317,7 +319,7 @@ impl<'source> ModelReader<'source> {
                 self.error("expected a list of versions", entry.value.span);
                 continue;
             };
-            let versions: &mut BTreeSet<Version> = fixations.entry(name).or_default();
+            let versions: &mut BTreeSet<Version> = previous_versions.entry(name).or_default();
             for item in items {
                 match item.as_scalar().map(|scalar| Version::parse(&scalar.text)) {
                     Some(Ok(version)) => {
@@ -328,7 +330,7 @@ impl<'source> ModelReader<'source> {
                 }
             }
         }
-        fixations
+        previous_versions
     }
 
     /// Recursion is bounded by the depth limit on documents.

@@ -22,7 +22,7 @@ use crate::document::{Documents, Syntax, decode, written_value};
 #[cfg(feature = "packages")]
 use crate::document::{NodeReader, parse_yaml};
 use crate::name::{ClassName, PackageName};
-use crate::package_format::Format;
+use crate::package_format::PackageFormat;
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::spec::Requirement;
@@ -88,7 +88,7 @@ pub struct Implementation {
 pub struct PackageManifest {
     source: Arc<SourceText>,
     /// The format; `MuranoPL/1.0` if absent.
-    pub format: Format,
+    pub format: PackageFormat,
     /// The type.
     pub kind: PackageKind,
     /// The package's name.

@@ -11,7 +11,7 @@ use crate::diagnostic::{
 };
 use crate::document::{Entry, Mapping, Node, NodeReader, Scalar, Value};
 use crate::name::{ClassName, NameError, PackageName, nearest_name};
-use crate::package_format::Format;
+use crate::package_format::PackageFormat;
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::similar::did_you_mean;
@@ -68,7 +68,7 @@ impl ManifestReader<'_> {
         let author = self.text(mapping, "Author");
         let tags = self.tags(mapping);
         // As in the reference implementation: a Heat template is one class, and requires nothing.
-        let is_template = format.as_ref().is_some_and(Format::is_heat_hot);
+        let is_template = format.as_ref().is_some_and(PackageFormat::is_heat_hot);
         let (classes, requirements) = if is_template {
             self.meaningless_in_template(mapping, "Require");
             (Vec::new(), Vec::new())
@@ -160,18 +160,18 @@ impl ManifestReader<'_> {
         }
     }
 
-    fn format(&mut self, mapping: &Mapping) -> Option<Format> {
+    fn format(&mut self, mapping: &Mapping) -> Option<PackageFormat> {
         let Some(node) = mapping.present("Format") else {
-            return Some(Format::default());
+            return Some(PackageFormat::default());
         };
         let scalar = self.nodes.text(node, "`Format`")?;
         if scalar.text.is_empty() {
-            let default = Format::default();
+            let default = PackageFormat::default();
             let message = format!("`Format` is empty, which means {default}");
             self.nodes.warning_of(Code::Format, message, node.span);
             return Some(default);
         }
-        match Format::parse(&scalar.text, &self.options.formats) {
+        match PackageFormat::parse(&scalar.text, &self.options.formats) {
             Ok(format) => Some(format),
             Err(error) => {
                 self.nodes

@@ -10,7 +10,7 @@ use crate::name::PackageName;
 #[cfg(feature = "packages")]
 use crate::similar::{did_you_mean, most_similar};
 
-/// The keys of other package systems, in lower case and without `-` and `_`, each with that of a manifest.
+/// The keys of other package managers, in lower case and without `-` and `_`, each with that of a manifest.
 #[cfg(feature = "packages")]
 const ELSEWHERE: [(&str, &str); 14] = [
     ("dependencies", "Require"),

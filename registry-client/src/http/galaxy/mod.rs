@@ -61,7 +61,7 @@ pub struct GalaxyRegistry {
     api: OnceLock<Url>,
     /// The collections that were asked for; `None` for those that the server does not have.
     collections: Mutex<BTreeMap<PackageName, Option<KnownCollection>>>,
-    /// The records of artifacts that were read in this run; `None` for those that leave their release out.
+    /// The records of artifacts that were read in this reading; `None` for those that leave their release out.
     completed: Mutex<BTreeMap<Digest, Option<IndexRecord>>>,
     /// How often drafts of each collection were completed.
     rounds: Mutex<BTreeMap<PackageName, u32>>,

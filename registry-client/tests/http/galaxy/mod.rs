@@ -87,7 +87,7 @@ fn request() -> Request {
     request.options.classes = ClassRules::Definition;
     request.options.single_version = true;
     request.options.prerelease = PrereleasePolicy::IfNamed;
-    request.options.unknown_host = Some(collection_core());
+    request.options.host_package_of_unknown_version = Some(collection_core());
     request
 }
 

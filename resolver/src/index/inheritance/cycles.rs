@@ -8,10 +8,10 @@ use super::super::{CompiledIndex, NONE, ParentNumber, to_u32};
 use super::Inheritance;
 
 impl Inheritance {
-    pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
+    pub(super) fn find_separate_classes(&mut self, index: &CompiledIndex) {
         let names = index.name_count();
         // Releases with unknown classes define any class.
-        self.harmless = self
+        self.separate_classes = self
             .unknown
             .iter()
             .map(|unknown| *unknown == NONE)
@@ -19,13 +19,13 @@ impl Inheritance {
         self.homes = vec![NONE; index.class_name_count() as usize];
         for name in 0..names {
             for table in index.tables_of(name).flatten() {
-                self.harmless[name as usize] &= !self.has_cycle(table);
+                self.separate_classes[name as usize] &= !self.has_cycle(table);
                 for class in index.table_classes(table) {
                     let home = &mut self.homes[*class as usize];
                     if *home != NONE && *home != name {
                         let other = *home;
-                        self.harmless[name as usize] = false;
-                        self.harmless[other as usize] = false;
+                        self.separate_classes[name as usize] = false;
+                        self.separate_classes[other as usize] = false;
                     } else {
                         *home = name;
                     }
@@ -35,7 +35,7 @@ impl Inheritance {
         self.find_cycles(index);
     }
 
-    /// Marks packages with a class that can be part of a cycle as not harmless. In every selection,
+    /// Marks packages with a class that can be part of a cycle as not having separate classes. In every selection,
     /// a cycle of classes is a cycle of their names.
     fn find_cycles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
@@ -54,8 +54,8 @@ impl Inheritance {
         let to_cycles = nodes_leading_to_cycles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
             if *home != NONE && to_cycles[class] && from_cycles[class] {
-                // If several packages have the class, none of them is harmless anyway.
-                self.harmless[*home as usize] = false;
+                // If several packages have the class, none of them has separate classes anyway.
+                self.separate_classes[*home as usize] = false;
             }
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct Inheritance {
     extends: Vec<Extends>,
     /// For each package whether none of its classes can be part of a cycle or has the name of
     /// another package's class.
-    harmless: Vec<bool>,
+    separate_classes: Vec<bool>,
 }
 
 impl Inheritance {
@@ -83,7 +83,7 @@ impl Inheritance {
         inheritance.find_extends(index);
         inheritance.find_requirements(index);
         inheritance.find_links(index);
-        inheritance.find_harmless(index);
+        inheritance.find_separate_classes(index);
         inheritance
     }
 
@@ -137,7 +137,7 @@ impl Inheritance {
         self.links[number]
     }
 
-    /// A package that has a class. If several have it, none of them is harmless.
+    /// A package that has a class. If several have it, none of them has separate classes.
     pub(crate) fn home(&self, class: u32) -> Option<u32> {
         Some(self.homes[class as usize]).filter(|home| *home != NONE)
     }
@@ -192,8 +192,10 @@ impl Inheritance {
 
     /// Whether no class of a package can be part of a cycle or have the name of another
     /// package's class, as far as the index goes.
-    pub(crate) fn is_harmless(&self, name: u32) -> bool {
-        self.harmless.get(name as usize).is_none_or(|is| *is)
+    pub(crate) fn has_separate_classes(&self, name: u32) -> bool {
+        self.separate_classes
+            .get(name as usize)
+            .is_none_or(|is| *is)
     }
 
     fn examine_tables(&mut self, index: &CompiledIndex) {
@@ -339,7 +341,7 @@ mod tests {
             let index = CompiledIndex::compile(&records[..count]);
             let inheritance = index.inheritance();
             for name in 0..2 {
-                assert!(inheritance.is_harmless(name));
+                assert!(inheritance.has_separate_classes(name));
                 assert_eq!(inheritance.unknown_of(name), None);
                 assert!(!inheritance.defines(name, 0));
             }

@@ -133,7 +133,7 @@ impl Catalog {
 
     /// Whether no class of a package can be part of a cycle or have the name of another package's class;
     /// `None` if the package does not come from the only attached index.
-    pub(crate) fn has_separate_classes(&self, package: PackageId) -> Option<bool> {
+    pub(crate) fn package_has_separate_classes(&self, package: PackageId) -> Option<bool> {
         let loaded = self.indexes().only_attached()?;
         let delivered = self.delivered(package);
         let inheritance = self.index(loaded).inheritance();
@@ -141,12 +141,13 @@ impl Catalog {
         // Every class extends what the core library extends.
         let ends_here = self.core() != Some(package)
             || releases.all(|release| inheritance.links(release).is_empty());
-        (delivered.loaded == loaded).then(|| inheritance.is_harmless(delivered.name) && ends_here)
+        (delivered.loaded == loaded)
+            .then(|| inheritance.has_separate_classes(delivered.name) && ends_here)
     }
 
     /// Whether the only attached index neither refers to the package of a release that is not in it nor defines
     /// a class with the name of one of its classes.
-    pub(crate) fn is_separate_release(&self, release: ReleaseId) -> bool {
+    pub(crate) fn release_has_separate_classes(&self, release: ReleaseId) -> bool {
         let Some(attached) = self.indexes().only_attached() else {
             return false;
         };
@@ -201,7 +202,7 @@ impl Catalog {
         let home = number.and_then(|root| inheritance.home(root));
         let is_in_core = home.is_none_or(|home| {
             let package = self.indexes().get(loaded).package(home).id();
-            package == self.core() && inheritance.is_harmless(home)
+            package == self.core() && inheritance.has_separate_classes(home)
         });
         is_in_core && !inheritance.any_unknown()
     }

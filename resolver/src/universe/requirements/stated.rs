@@ -177,7 +177,7 @@ impl Catalog {
     /// Whether requirements on a package are left out, because the version that the host has is not known.
     #[inline]
     pub(super) fn is_left_out(&self, package: PackageId) -> bool {
-        let host = self.policy().unknown_host();
+        let host = self.policy().host_package_of_unknown_version();
         host.is_some_and(|host| self.name(package) == host)
     }
 

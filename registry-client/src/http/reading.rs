@@ -1,4 +1,4 @@
-//! Sessions: the known state of a registry in one run.
+//! A reading of a registry: what is known of its state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::document::{Document, DocumentReader};
 use super::store::{CacheHeader, CachedData};
 use super::trust::TrustedState;
 
-/// The known state of a registry in one run.
-pub(super) struct Session {
+/// What is known of the state of a registry in one reading.
+pub(super) struct Reading {
     /// Whether the cache of earlier runs was loaded.
     pub(super) is_loaded: bool,
     /// Whether the changes were requested.
@@ -28,7 +28,7 @@ pub(super) struct Session {
     pub(super) names: Option<HashMap<PackageName, Digest>>,
     pub(super) seen: Option<TrustedState>,
     pub(super) reader: DocumentReader,
-    /// The number of packages that the registry answered in this run.
+    /// The number of packages that the registry answered in this reading.
     pub(super) answered: usize,
     /// The compiled index of the packages that were needed first.
     pub(super) prepared: Prepared,
@@ -46,13 +46,13 @@ pub(super) enum Prepared {
 pub(super) struct PackageState {
     /// Its document; `None` if the registry does not have the package.
     pub(super) document: Option<Arc<Document>>,
-    /// Whether this run confirmed it.
+    /// Whether this reading confirmed it.
     pub(super) is_fresh: bool,
     /// The newest serial for which it is known.
     pub(super) serial: u64,
 }
 
-impl Session {
+impl Reading {
     pub(super) fn new(reader: DocumentReader) -> Self {
         Self {
             is_loaded: false,
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    /// The session of another reading: it knows what this one knows, but confirms it first. Absent packages are not
+    /// Another reading: it knows what this one knows, but confirms it first. Absent packages are not
     /// carried over: whoever sends requests to a service chooses these names, so there may be any number of them.
     pub(super) fn reread(&self) -> Self {
         let mut next = Self::new(self.another_reader());
@@ -177,7 +177,7 @@ impl Session {
         self.serial = serial;
     }
 
-    /// Sets the document of a package, unless this run confirmed it before: one run sees one state.
+    /// Sets the document of a package, unless this reading confirmed it before: one reading sees one state.
     pub(super) fn set(&mut self, name: PackageName, document: Option<Arc<Document>>, serial: u64) {
         if self.is_fresh(&name) {
             return;
@@ -191,7 +191,7 @@ impl Session {
         self.entries.insert(name, entry);
     }
 
-    /// A reader of documents beside the session.
+    /// A reader of documents beside the reading.
     pub(super) fn another_reader(&self) -> DocumentReader {
         self.reader.another()
     }

@@ -9,12 +9,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget::{Budget, Interrupt};
 use crate::improve::search_and_improve;
-use crate::problem::{Fact, Goals, Problem, Relaxation};
+use crate::problem::{Fact, Goals, Problem, SingleRelaxation};
 use crate::request::PrereleasePolicy;
 use crate::search::Verdict;
 use crate::set::PositionSet;
 use crate::tiers::split_more;
-use crate::universe::{Exclusion, PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, PolicyExclusion, ReleaseId, Universe};
 
 /// The maximum number of requirements to try. In a conflict with more reasons, no single change is
 /// likely to help.
@@ -32,7 +32,7 @@ const MAX_VERSIONS: usize = 24;
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
 /// override, which changes all requirements on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SingleRepair {
+pub struct SuggestedChange {
     /// The package with the requirement. For an override, one of the packages whose requirement is
     /// overridden.
     pub owner: PackageName,
@@ -47,7 +47,7 @@ pub struct SingleRepair {
     /// The version to allow.
     pub allow: Version,
     /// Why that version is chosen only by the update that requested it, if it is.
-    pub exclusion: Option<Exclusion>,
+    pub exclusion: Option<PolicyExclusion>,
     /// The location of the requirement, if it comes from a file.
     pub location: Option<Location>,
     /// The change in one sentence.
@@ -56,10 +56,10 @@ pub struct SingleRepair {
 
 /// A search for repairs. Progress is kept when packages have to be provided first.
 #[derive(Debug)]
-pub(super) struct SingleRepairs {
+pub(super) struct SuggestedChanges {
     candidates: Vec<ConflictingRequirement>,
     next: usize,
-    found: Vec<SingleRepair>,
+    found: Vec<SuggestedChange>,
     /// The steps of the attempts so far.
     steps: u64,
     /// Whether packages may have several releases, which a solution without the conflict may need.
@@ -74,7 +74,7 @@ struct ConflictingRequirement {
     allowed: PositionSet,
 }
 
-impl SingleRepairs {
+impl SuggestedChanges {
     /// Repairs to try: the requirements among the facts, those of roots first, and each override
     /// once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
@@ -151,7 +151,7 @@ impl SingleRepairs {
         universe: &mut Universe,
         goals: &Goals,
         budget: &Budget,
-    ) -> Result<&[SingleRepair], Interrupt> {
+    ) -> Result<&[SuggestedChange], Interrupt> {
         while let Some(requirement) = self.candidates.get(self.next)
             && self.steps < MAX_STEPS_OF_ALL
         {
@@ -175,7 +175,7 @@ fn try_repair(
     may_split: bool,
     budget: &Budget,
     steps: &mut u64,
-) -> Result<Option<SingleRepair>, Interrupt> {
+) -> Result<Option<SuggestedChange>, Interrupt> {
     let ConflictingRequirement {
         owner,
         target,
@@ -184,9 +184,9 @@ fn try_repair(
     let is_overridden = universe.catalog.policy().overriding(*target).is_some();
     let mut chosen_with = |universe: &mut Universe, instead: Option<PositionSet>| {
         let relaxation = if is_overridden {
-            Relaxation::Override { target: *target }
+            SingleRelaxation::Override { target: *target }
         } else {
-            Relaxation::Requirement {
+            SingleRelaxation::Requirement {
                 owner: *owner,
                 target: *target,
                 allowed: allowed.clone(),
@@ -227,9 +227,9 @@ fn try_repair(
     }
     // Without an update, only a lock lets such a release in, and goes on to do so.
     let is_update = !goals.is_empty();
-    let exclusion = Exclusion::of(universe, release).filter(|_| is_update);
+    let exclusion = PolicyExclusion::of(universe, release).filter(|_| is_update);
     let catalog = &universe.catalog;
-    let repair = SingleRepair {
+    let repair = SuggestedChange {
         owner: catalog.name(*owner).clone(),
         versions,
         package: catalog.name(*target).clone(),
@@ -240,14 +240,14 @@ fn try_repair(
         location,
         text: String::new(),
     };
-    Ok(Some(SingleRepair {
+    Ok(Some(SuggestedChange {
         text: text(&repair, catalog.is_root(*owner)),
         ..repair
     }))
 }
 
 /// The hint for a repair.
-fn text(repair: &SingleRepair, is_root: bool) -> String {
+fn text(repair: &SuggestedChange, is_root: bool) -> String {
     let (owner, package, allow) = (&repair.owner, &repair.package, &repair.allow);
     let text = if repair.is_override {
         format!("the conflict can be solved if the override of {package} allows {package} {allow}")
@@ -270,7 +270,7 @@ fn text(repair: &SingleRepair, is_root: bool) -> String {
 fn chosen(
     universe: &mut Universe,
     goals: &Goals,
-    relaxation: &Relaxation,
+    relaxation: &SingleRelaxation,
     target: PackageId,
     may_split: bool,
     budget: &mut Budget,
@@ -288,7 +288,7 @@ fn chosen(
                 // If the owner is chosen at several versions, a new release of one of them is not enough.
                 let mut split = selection.packages_side_by_side();
                 let is_single = split.all(|package| Some(package) != relaxation.owner());
-                return Ok(selection.only(target).filter(|_| is_single));
+                return Ok(selection.first_release_of(target).filter(|_| is_single));
             }
             Ok(Verdict::Impossible(proof)) => proof,
             Err(Interrupt::Exhausted) => return Ok(None),

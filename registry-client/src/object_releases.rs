@@ -18,7 +18,7 @@ const MOST_CONFLICTS: usize = 20;
 
 /// The versions of the objects of a model, as far as there are any.
 #[derive(Debug, Default)]
-pub struct ModelVersions {
+pub struct ObjectReleases {
     /// The conflicts that share no contract with each other.
     pub conflicts: Vec<Conflict>,
     /// The contracts of these conflicts.
@@ -33,18 +33,18 @@ pub struct ModelVersions {
 /// conflicts, of which the first is known.
 ///
 /// The versions meet all contracts that take part in no conflict. If there are no such versions, they are those
-/// [without contracts](versions_without_contracts).
+/// [without contracts](releases_without_contracts).
 ///
 /// # Errors
 ///
 /// A registry cannot be read.
-pub fn versions_in_conflict(
+pub fn releases_in_conflict(
     root: &ModelRoot,
     first: Conflict,
     request: &Request,
     registries: &RegistrySet,
     options: &ReadOptions,
-) -> Result<ModelVersions, RegistryError> {
+) -> Result<ObjectReleases, RegistryError> {
     let mut violated = BTreeSet::new();
     let mut conflicts = Vec::new();
     let mut next = Some(first);
@@ -60,7 +60,7 @@ pub fn versions_in_conflict(
             .with_violated(violated.clone());
         match solve(of_model(root, request), registries, options)? {
             Answer::Solved(resolution) => {
-                return Ok(ModelVersions {
+                return Ok(ObjectReleases {
                     conflicts,
                     violated,
                     releases: releases(&resolution).map(Some).collect(),
@@ -73,8 +73,8 @@ pub fn versions_in_conflict(
     }
     let objects: Vec<_> = root.objects().iter().cloned().map(Some).collect();
     let versions =
-        versions_without_contracts(root.model(), &objects, request, registries, options)?;
-    Ok(ModelVersions {
+        releases_without_contracts(root.model(), &objects, request, registries, options)?;
+    Ok(ObjectReleases {
         conflicts,
         violated,
         ..versions
@@ -87,13 +87,13 @@ pub fn versions_in_conflict(
 /// # Errors
 ///
 /// A registry cannot be read.
-pub fn versions_without_contracts(
+pub fn releases_without_contracts(
     model: &ObjectModel,
     objects: &[Option<ObjectRequirement>],
     request: &Request,
     registries: &RegistrySet,
     options: &ReadOptions,
-) -> Result<ModelVersions, RegistryError> {
+) -> Result<ObjectReleases, RegistryError> {
     let numbers = (0..objects.len()).map(ObjectId);
     let all: Vec<ObjectId> = numbers
         .filter(|number| objects[number.0].is_some())
@@ -141,10 +141,10 @@ pub fn versions_without_contracts(
             found = resolution(&chosen)?;
         }
     }
-    let mut versions = ModelVersions {
+    let mut versions = ObjectReleases {
         releases: vec![None; objects.len()],
         resolution: found,
-        ..ModelVersions::default()
+        ..ObjectReleases::default()
     };
     if let Some(resolution) = &versions.resolution {
         for (number, release) in chosen.iter().zip(releases(resolution)) {

@@ -235,6 +235,9 @@ fn suggest_subcommand(error: &mut clap::Error, written: &str, command: &Command)
     if let Some(similar) = most_similar(written, known) {
         let similar = ContextValue::Strings(vec![similar.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, similar);
+    } else {
+        // An empty list leaves a blank line.
+        error.remove(ContextKind::Suggested);
     }
 }
 

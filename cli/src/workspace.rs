@@ -293,7 +293,7 @@ pub(crate) fn no_workspace_with_members(named: &[String], invocation: &Invocatio
     let command = invocation.command_for_none(&format!("update {}", named.join(" ")));
     finding
         .hint(format!(
-            "`--package` names members of a workspace; `{command}` updates locked packages"
+            "the option names members of a workspace; `{command}` updates locked packages"
         ))
         .into()
 }

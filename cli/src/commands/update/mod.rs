@@ -53,10 +53,12 @@ fn update_one(
     let lock = match &bytes {
         Some(bytes) => parse_lock(&path, bytes, context)?,
         // The first lockfile can have a release that has to be named.
-        None if precise.is_some() => Lockfile {
-            ecosystem: project.format.ecosystem(),
-            ..Lockfile::default()
-        },
+        None if precise.is_some() && targets::are_required(packages, &task.request.roots) => {
+            Lockfile {
+                ecosystem: project.format.ecosystem(),
+                ..Lockfile::default()
+            }
+        }
         None => return Err(lock_missing("to update", context)),
     };
     require_own_lock(&project, lock.roots.keys(), context)?;

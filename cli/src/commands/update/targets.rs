@@ -69,6 +69,15 @@ pub(super) fn moving_packages(
         .collect())
 }
 
+/// Whether a manifest requires all of these packages, which are named without a version.
+pub(super) fn are_required(packages: &[String], roots: &[Root]) -> bool {
+    let mut packages = packages.iter();
+    packages.all(|text| {
+        let name = release_name(text, None);
+        name.is_ok_and(|(name, version)| version.is_none() && is_required(&name, roots))
+    })
+}
+
 /// Whether a manifest requires a package.
 fn is_required(name: &PackageName, roots: &[Root]) -> bool {
     let mut required = roots.iter().filter_map(Root::record);

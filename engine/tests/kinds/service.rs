@@ -306,7 +306,7 @@ fn properties_of_services_are_checked() {
     assert_eq!(web.watching(&machine), Watching::UntilInOrder(vec![folder]));
     for identifier in [
         Identifier::Package("web".to_owned()),
-        Identifier::path("/etc/sv/web/run"),
+        Identifier::Below("/etc/sv/web".into()),
         Identifier::path("/etc/systemd/system/web.service"),
     ] {
         let is_wished = web

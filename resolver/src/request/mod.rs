@@ -287,7 +287,7 @@ pub enum Preference {
 }
 
 /// The search engine. An [update](crate::Request::update) and the search for
-/// [repairs](crate::Conflict::repairs) always use the native engine, because only that one supports
+/// [repairs](crate::Conflict::suggestions) always use the native engine, because only that one supports
 /// goals and relaxed requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -338,7 +338,7 @@ pub struct SolveOptions {
     pub conflict_limit: u64,
     /// The search engine. [Updates](crate::Request::update), and which
     /// [reasons](crate::Conflict::reasons) are needed and what would
-    /// [repair](crate::Conflict::repairs) a conflict, always use the native engine.
+    /// [repair](crate::Conflict::suggestions) a conflict, always use the native engine.
     pub engine: Engine,
     /// Whether to keep how it was proved that there is no resolution, see
     /// [`Resolver::take_evidence`](crate::Resolver::take_evidence). Only the native engine does.

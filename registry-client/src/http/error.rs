@@ -681,7 +681,7 @@ mod tests {
             time: time(1_797_745_317),
             not_after: time(1_796_881_314),
         });
-        assert_eq!(reason, "it expired on 2026-12-10T07:01:54Z");
+        assert_eq!(reason, "it expired on 2026-12-10T05:41:54Z");
         assert!(hint.contains("renew the certificate"), "{hint}");
         let name = rustls::pki_types::ServerName::try_from("localhost").expect("a name");
         let (reason, hint) = shown(CertificateError::NotValidForNameContext {

@@ -407,7 +407,7 @@ fn reasons_omit_missing_classes_of_excluded_releases() {
     assert_eq!(
         texts(&universe),
         [
-            "the class p.C.C of every version of p.C extends p.A.C",
+            "the class p.C.C of p.C 2.0.0 extends p.A.C",
             "p.A 2.0.0 no longer defines the class p.A.C; 1.0.0 does",
             "p.Root 1.0.0 requires p.A 2",
             "p.Root 1.0.0 requires p.C >=2",

@@ -110,7 +110,7 @@ fn returned_schema(function: &InterfaceFunction) -> Option<Value> {
     Some(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())))
 }
 
-/// What changed in the platforms on which a function is supported, or does not apply.
+/// Changes of the platforms that support a function, and of those to which it does not apply.
 fn platform_changes(before: &InterfaceFunction, after: &InterfaceFunction) -> Vec<Change> {
     let mut changes = Vec::new();
     let [supported, now_supported] = [before, after].map(|it| it.supported.as_ref());

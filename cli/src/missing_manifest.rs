@@ -1,4 +1,4 @@
-//! What could be meant where a folder has no manifest.
+//! Hints for a folder without a manifest: which file or folder the user may mean.
 
 use std::path::{Path, PathBuf};
 

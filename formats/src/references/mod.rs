@@ -77,7 +77,7 @@ pub(crate) trait References {
     }
 }
 
-/// What a package system knows about classes and ranges, for the hints of findings about any root.
+/// What an ecosystem knows about classes and ranges, for the hints of findings about any root.
 pub(crate) trait ReferenceHints {
     /// The kind of a class, if only some can be meant where one of its kind is named. By default, all are of one kind.
     fn kind_of(&self, class: &ClassName) -> String {

@@ -6,6 +6,7 @@
 //! [`releases`] has what other ecosystems find in the same folder.
 
 mod findings;
+mod links;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,13 +34,9 @@ use crate::registry_title::titled;
 use crate::threads::lock;
 pub use findings::written_name;
 use findings::{broken, changed, left_out, shown};
+use links::leads_to_releases;
 pub(crate) use releases::releases_of_folder;
 use releases::{ReleaseFile, Releases};
-
-/// How many folders deep releases are looked for in a folder that a link leads to: enough for namespaces of collections.
-const LINKED_FOLDERS_DEPTH: usize = 2;
-/// The most entries of such a folder that are looked at.
-const MAX_LINKED_ENTRIES: usize = 1_000;
 
 /// A registry of the packages in a folder.
 #[derive(Debug)]
@@ -243,14 +240,7 @@ impl DirectoryRegistry {
         if is_inside {
             return;
         }
-        let has_releases = match fs::metadata(path) {
-            Ok(target) if target.is_dir() => {
-                has_releases(path, LINKED_FOLDERS_DEPTH, &self.options)
-            }
-            Ok(target) => target.is_file() && is_release(path, &self.options),
-            Err(_) => false,
-        };
-        if has_releases {
+        if leads_to_releases(path, &self.options) {
             let message = format!(
                 "{} is a link, and links are not followed",
                 Escaped::new(&shown(path))
@@ -532,30 +522,6 @@ fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagn
     let bytes =
         read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
     Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
-}
-
-/// Whether a folder that a link leads to is a release, or has one. The root of a machine has links to many other folders.
-fn has_releases(folder: &Path, depth: usize, options: &ReadOptions) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut entries = entries.take(MAX_LINKED_ENTRIES);
-    entries.any(|entry| {
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => depth > 0 && has_releases(&path, depth - 1, options),
-            Ok(_) => is_release(&path, options),
-            Err(_) => false,
-        }
-    })
-}
-
-/// Whether a file is a release, or says that its folder is one.
-fn is_release(path: &Path, options: &ReadOptions) -> bool {
-    let is_manifest = path.file_name().is_some_and(|name| name == MANIFEST_FILE);
-    if is_manifest || is_zip(path) {
-        return true;
-    }
-    let target = fs::canonicalize(path);
-    target.is_ok_and(|target| ReleaseFile::recognize_link(path, &target, options).is_some())
 }
 
 /// Whether the name of a file is that of a package archive.

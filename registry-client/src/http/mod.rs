@@ -46,6 +46,7 @@ mod request;
 mod response;
 mod search;
 mod store;
+mod tls_error;
 mod transport;
 mod trust;
 

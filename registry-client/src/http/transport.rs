@@ -24,14 +24,13 @@ use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
 use super::credential_sources::CredentialOrigin;
-use super::error::{
-    AttemptError, CertificateProblem, ErrorKind, RequestError, address_hint, is_without_tls,
-};
+use super::error::{AttemptError, ErrorKind, RequestError, address_hint};
 use super::network_limits::Usage;
 use super::options::HttpOptions;
 use super::redirect::{MAX_REDIRECTS, carries_credentials, followed, moved_to};
 use super::request::Request;
 use super::response::{Origin, Reader, Reply, ResponseHead, classify, each_piece, read_body};
+use super::tls_error::{CertificateProblem, is_without_tls};
 
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";

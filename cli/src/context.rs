@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PackageName, ReadOptions};
+use pkgres_manifest::{Package, PackageName, ReadOptions};
 use pkgres_resolver::SolveOptions;
 
 use crate::args::{Command, CoreArgs};
@@ -25,6 +25,16 @@ pub(crate) struct Context {
     /// The command line, for the commands that hints suggest.
     pub(crate) invocation: Invocation,
     values: Arc<Values>,
+    /// The manifest that is about to be written, with which projects are solved.
+    edited: Option<Arc<EditedManifest>>,
+}
+
+/// A manifest with a text that is not on the disk yet.
+struct EditedManifest {
+    path: PathBuf,
+    text: String,
+    /// The workspace with the edited manifest, if it is that of a member.
+    workspace: Option<Workspace>,
 }
 
 impl Deref for Context {
@@ -106,7 +116,35 @@ impl Context {
         Ok(Self {
             invocation,
             values: Arc::new(values),
+            edited: None,
         })
+    }
+
+    /// The same context with the text of a manifest that is not written yet. `package` is the class package with it.
+    pub(crate) fn with_edited(
+        &self,
+        path: &Path,
+        text: &str,
+        package: Option<&Arc<Package>>,
+    ) -> Result<Self> {
+        let workspace = self.workspace()?.zip(package);
+        let edited = EditedManifest {
+            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            text: text.to_owned(),
+            workspace: workspace.map(|(workspace, package)| workspace.with_edited(package)),
+        };
+        Ok(Self {
+            invocation: self.invocation.clone(),
+            values: Arc::clone(&self.values),
+            edited: Some(Arc::new(edited)),
+        })
+    }
+
+    /// The text that a manifest is about to get, if it is being edited.
+    pub(crate) fn edited_text(&self, manifest: &Path) -> Option<&str> {
+        let edited = self.edited.as_ref()?;
+        let path = manifest.canonicalize().ok()?;
+        (path == edited.path).then_some(&edited.text)
     }
 
     /// The context for projects of a run that are solved together: hints name all of them, or the workspace.
@@ -121,6 +159,7 @@ impl Context {
         Ok(Self {
             invocation,
             values: Arc::clone(&self.values),
+            edited: self.edited.clone(),
         })
     }
 
@@ -129,6 +168,7 @@ impl Context {
         Self {
             invocation: self.invocation.about_only(project),
             values: Arc::clone(&self.values),
+            edited: self.edited.clone(),
         }
     }
 
@@ -139,6 +179,10 @@ impl Context {
 
     /// The workspace of the project, if it has one. Only commands about projects read it.
     pub(crate) fn workspace(&self) -> Result<Option<&Workspace>> {
+        let edited = self.edited.as_ref();
+        if let Some(workspace) = edited.and_then(|edited| edited.workspace.as_ref()) {
+            return Ok(Some(workspace));
+        }
         match &self.workspace {
             Ok(workspace) => Ok(workspace.as_ref()),
             Err(failure) => Err(failure.clone()),

@@ -52,9 +52,17 @@ impl Project {
     /// Reads the project that a path names: a manifest, or its folder.
     pub(crate) fn open(path: &Path, context: &Context) -> Result<Self> {
         if let Some(foreign) = ForeignRoot::find(path, context)? {
-            return Ok(Self::foreign(foreign));
+            let project = Self::foreign(foreign);
+            return match context.edited_text(&project.manifest) {
+                Some(text) => project.with_foreign(text.to_owned(), context),
+                None => Ok(project),
+            };
         }
-        let manifest = read_manifest(path, context)?;
+        let mut manifest = read_manifest(path, context)?;
+        if let Some(text) = context.edited_text(&manifest.path) {
+            manifest.bytes = text.as_bytes().to_vec();
+            manifest.is_edited = true;
+        }
         let package = manifest.parse(&context.read_options, |_, _| {})?;
         Ok(Self::new(manifest, package))
     }

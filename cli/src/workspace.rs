@@ -43,7 +43,7 @@ pub(crate) struct Workspace {
 }
 
 /// A member, as far as its manifest describes it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Member {
     /// The folder as messages show it.
     folder: PathBuf,
@@ -54,7 +54,7 @@ struct Member {
 }
 
 /// A member whose manifest cannot be read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct UnreadableMember {
     /// Its name as it is written, if it is.
     name: Option<String>,
@@ -109,6 +109,27 @@ impl Workspace {
             unreadable,
             packages: Mutex::default(),
         }))
+    }
+
+    /// The workspace with another package of a member, whose manifest is not written yet.
+    pub(crate) fn with_edited(&self, package: &Arc<Package>) -> Self {
+        let mut members = self.members.clone();
+        if let Some(member) = members.get_mut(package.name()) {
+            let manifest = &package.manifest;
+            let required = manifest.requirements.iter();
+            member.version = manifest.version.clone();
+            member.requires = required.map(|one| one.package.clone()).collect();
+        }
+        let packages = self.packages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut packages = packages.clone();
+        packages.insert(package.name().clone(), Arc::clone(package));
+        Self {
+            folders: self.folders.clone(),
+            one_solve: self.one_solve,
+            members,
+            unreadable: self.unreadable.clone(),
+            packages: Mutex::new(packages),
+        }
     }
 
     /// The folders of members that are named by their packages or their folders, each once.
@@ -173,6 +194,29 @@ impl Workspace {
     /// Whether a folder is a member.
     pub(crate) fn has_member_at(&self, folder: &Path) -> bool {
         self.member_at(folder).is_some()
+    }
+
+    /// Whether a folder is one of those that `members` names, with or without a readable package.
+    pub(crate) fn has_folder(&self, folder: &Path) -> bool {
+        let path = canonical(folder);
+        let mut folders = self.folders.iter();
+        folders.any(|folder| canonical(folder) == path)
+    }
+
+    /// The folders of the members that require a member, directly or through others.
+    pub(crate) fn requirers_of(&self, name: &PackageName) -> Vec<&Path> {
+        let mut found: BTreeSet<&PackageName> = BTreeSet::new();
+        let mut queue = vec![name];
+        while let Some(required) = queue.pop() {
+            for (requirer, member) in &self.members {
+                if requirer != name && member.requires.contains(required) && found.insert(requirer)
+                {
+                    queue.push(requirer);
+                }
+            }
+        }
+        let folders = found.into_iter().filter_map(|one| self.folder_of(one));
+        folders.collect()
     }
 
     /// The names of the members that can be read.

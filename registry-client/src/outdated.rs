@@ -90,7 +90,8 @@ pub struct BlockingRequirement {
 
 /// Finds the packages of a resolution that are not at their latest version, and those that an update would move back.
 ///
-/// `request` is the request of the resolution; its locked versions are ignored. A version that is newer than all
+/// `request` is the request of the resolution, or one with more roots that are solved together with its roots: what an update
+/// of all of them keeps of these counts. Its locked versions are ignored, except for those that are only kept. A version that is newer than all
 /// others is not outdated, whatever an update would choose. If older versions are preferred, neither is a version that an
 /// update would not replace by a newer one.
 ///
@@ -105,9 +106,11 @@ pub fn outdated(
 ) -> Result<OutdatedReport, RegistryError> {
     let mut afresh = request.clone();
     // As in an update of everything, which may keep yanked releases.
-    afresh.locked = Locked::default();
+    let mut kept = std::mem::take(&mut afresh.locked.kept);
     let packages = resolution.packages().iter();
-    afresh.locked.kept = packages.map(ResolvedPackage::release).collect();
+    kept.extend(packages.map(ResolvedPackage::release));
+    afresh.locked = Locked::default();
+    afresh.locked.kept = kept;
     afresh.update = None;
     let fresh = match solve(afresh.clone(), registries, options)? {
         Answer::Solved(fresh) => Some(fresh),
@@ -126,7 +129,9 @@ pub fn outdated(
     let requirers = Requirers::new(request, seen);
     let replacements = replacements(
         &releases(resolution),
-        &fresh.as_deref().map(releases).unwrap_or_default(),
+        &(fresh.as_deref())
+            .map(|fresh| releases_for(fresh, resolution))
+            .unwrap_or_default(),
     );
     for (package, replacement) in resolution.packages().iter().zip(replacements) {
         let Some(candidates) = latest.get(&package.name) else {
@@ -190,6 +195,41 @@ fn releases(resolution: &Resolution) -> Vec<(&PackageName, &Version)> {
     packages
         .map(|package| (&package.name, &package.version))
         .collect()
+}
+
+/// The releases of a resolution that the roots of another one require, directly or through others.
+fn releases_for<'fresh>(
+    fresh: &'fresh Resolution,
+    other: &Resolution,
+) -> Vec<(&'fresh PackageName, &'fresh Version)> {
+    if fresh.roots().len() == other.roots().len() {
+        return releases(fresh);
+    }
+    let mut owners = BTreeMap::new();
+    for owner in fresh.owners() {
+        if let Some((name, version)) = owner.release() {
+            owners.insert((name, version), owner);
+        }
+    }
+    let names = other.roots().iter().filter_map(|root| root.owner.name());
+    let names: BTreeSet<&PackageName> = names.collect();
+    let roots = fresh.roots().iter().map(ResolvedOwner::Root);
+    let is_of_other =
+        |root: &ResolvedOwner<'_>| root.release().is_some_and(|(name, _)| names.contains(name));
+    let mut queue: Vec<ResolvedOwner<'fresh>> = roots.filter(is_of_other).collect();
+    let mut found: BTreeSet<(&PackageName, &Version)> = BTreeSet::new();
+    while let Some(owner) = queue.pop() {
+        for bound in owner.requires() {
+            let Some((release, owner)) = owners.get_key_value(&(&bound.package, &bound.version))
+            else {
+                continue;
+            };
+            if found.insert(*release) {
+                queue.push(*owner);
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// The versions that replace releases in another resolution: the release itself if it stays, otherwise the next higher

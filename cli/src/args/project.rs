@@ -319,7 +319,7 @@ pub(crate) struct ResolveArgs {
 
 // The switches are independent.
 #[expect(clippy::struct_excessive_bools)]
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LockArgs {
     /// The manifest of the project, or its folder; by default, the project in this folder; several projects get a
     /// lockfile each

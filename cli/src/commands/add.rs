@@ -1,13 +1,18 @@
 //! `pkgres add` and `pkgres remove`
 
+mod together;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
+use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdit, Spec, Version};
 use pkgres_resolver::{Resolution, Update};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use self::together::Together;
+use super::lock::stale_members;
+use super::several_projects::Batch;
 use crate::args::{AddArgs, EditArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
@@ -47,13 +52,15 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     // The first solve finds the newest possible version; the compatible spec follows from it.
     let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
     let edited = project.with_requirements(&unrestricted, context)?;
+    let members = Batch::solved_with(&project.manifest, context)?;
     let lock = read_lock(&project, context, output)?;
-    let NewLock { resolution, .. } = solve(&edited, &lock, Warnings::Report, context, output)?;
+    let solved = match members {
+        Some(batch) => Together::solve(batch, &edited, context, output).map(Solved::Together)?,
+        None => Solved::Alone(solve(&edited, &lock, Warnings::Report, context, output)?),
+    };
     let edits = edits(&|package| {
-        let chosen = resolution.package(package);
-        chosen.map_or_else(Spec::any, |chosen| {
-            ecosystem.compatible_with(&chosen.version)
-        })
+        let chosen = bound_version(solved.resolution(), &project, package);
+        chosen.map_or_else(Spec::any, |chosen| ecosystem.compatible_with(chosen))
     });
     let edited = project.with_requirements(&edits, context)?;
     let edit = ManifestEdit {
@@ -66,7 +73,11 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         // The first solve reported them.
         warnings: Warnings::Suppress,
     };
-    edit.finish(context, output)
+    match solved {
+        // What the members agreed on without the spec fits the spec, which follows from it.
+        Solved::Together(together) if !args.edit.no_lock => together.finish(&edit, context, output),
+        _ => edit.finish(context, output),
+    }
 }
 
 pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -82,11 +93,11 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
     reject_not_editable(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = project.with_requirements(&edits, context)?;
-    let lock = if args.edit.no_lock {
-        None
-    } else {
-        Some(read_lock(&project, context, output)?)
-    };
+    let (mut members, mut lock) = (None, None);
+    if !args.edit.no_lock {
+        members = Batch::solved_with(&project.manifest, context)?;
+        lock = Some(read_lock(&project, context, output)?);
+    }
     let edit = ManifestEdit {
         before: &project,
         edited: &edited,
@@ -96,7 +107,40 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         verb: "Removed",
         warnings: Warnings::Report,
     };
-    edit.finish(context, output)
+    match members {
+        Some(batch) => {
+            Together::solve(batch, &edited, context, output)?.finish(&edit, context, output)
+        }
+        None => edit.finish(context, output),
+    }
+}
+
+/// The first solve of `add`.
+enum Solved {
+    Alone(NewLock),
+    Together(Together),
+}
+
+impl Solved {
+    fn resolution(&self) -> &Resolution {
+        match self {
+            Self::Alone(lock) => &lock.resolution,
+            Self::Together(together) => &together.agreement.resolution,
+        }
+    }
+}
+
+/// The version that a requirement of a project is bound to.
+fn bound_version<'resolution>(
+    resolution: &'resolution Resolution,
+    project: &Project,
+    package: &PackageName,
+) -> Option<&'resolution Version> {
+    let mut roots = resolution.roots().iter();
+    let root = roots.find(|root| root.owner.name() == Some(project.name()))?;
+    let mut bound = root.requires.iter();
+    let bound = bound.find(|bound| bound.package == *package)?;
+    Some(&bound.version)
 }
 
 /// The project whose requirements change: the member that is named, or that of the manifest.
@@ -195,6 +239,11 @@ fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Resul
     Ok(previous)
 }
 
+/// A context in which a project that is not written yet is the one on the disk.
+fn edited_context(edited: &Project, context: &Context) -> Result<Context> {
+    context.with_edited(&edited.manifest, &edited.text(), edited.package())
+}
+
 /// Whether a solve reports the warnings about its project.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Warnings {
@@ -256,6 +305,8 @@ struct WrittenLock {
     packages: usize,
     /// What is worth knowing about the chosen releases.
     notes: Vec<String>,
+    /// A note about other members of the workspace.
+    others: Option<String>,
 }
 
 impl ManifestEdit<'_> {
@@ -269,13 +320,16 @@ impl ManifestEdit<'_> {
             let text = LockText::new(&new.lockfile, options)?;
             locked = Some((new, text, previous));
         }
-        let mut files = Vec::new();
-        if self.changes_manifest() && !self.write.dry_run {
-            files.push(ChangedFile {
-                path: self.before.manifest.clone(),
-                before: Some(self.before.text().into_owned()),
-                after: self.edited.text().into_owned(),
-            });
+        let files = if self.write.dry_run {
+            Vec::new()
+        } else {
+            self.changed_files()
+        };
+        let mut others = None;
+        if locked.is_some() && self.changes_manifest() {
+            let edited = edited_context(self.edited, context)?;
+            let locked = std::slice::from_ref(&self.before.manifest);
+            others = stale_members(self.edited, locked, !self.write.dry_run, &edited)?;
         }
         let written = write_together(&files, || {
             let Some((new, text, previous)) = locked else {
@@ -289,6 +343,7 @@ impl ManifestEdit<'_> {
                 diff: previous.diff(&new.lockfile),
                 packages: new.resolution.len(),
                 notes: new.notes,
+                others,
             }))
         })?;
         if output.is_json() {
@@ -297,6 +352,16 @@ impl ManifestEdit<'_> {
             self.report(written.as_ref(), output);
         }
         Ok(Exit::Done)
+    }
+
+    /// The manifest, if it changes.
+    fn changed_files(&self) -> Vec<ChangedFile> {
+        let changed = self.changes_manifest().then(|| ChangedFile {
+            path: self.before.manifest.clone(),
+            before: Some(self.before.text().into_owned()),
+            after: self.edited.text().into_owned(),
+        });
+        changed.into_iter().collect()
     }
 
     fn changes_manifest(&self) -> bool {
@@ -314,15 +379,23 @@ impl ManifestEdit<'_> {
     }
 
     /// The report as JSON.
-    fn document(&self, written: Option<&WrittenLock>) -> serde_json::Value {
+    fn document(&self, written: Option<&WrittenLock>) -> Value {
+        let is_changed =
+            self.changes_manifest() || written.is_some_and(|lock| lock.outcome.is_changed);
+        let changes = written.map(|lock| show::changes_json(&lock.diff));
+        let notes = written.map(|lock| lock.notes.iter().chain(&lock.others));
+        let notes: Vec<String> = notes.into_iter().flatten().cloned().collect();
+        self.document_with(is_changed, &json!(changes), &notes)
+    }
+
+    /// The report as JSON, with the changes of the lockfile.
+    fn document_with(&self, is_changed: bool, changes: &Value, notes: &[String]) -> Value {
         let requirements = self.edits.iter().map(|edit| match edit {
             RequirementEdit::Set(package, spec) => {
                 json!({"package": package, "spec": spec.written()})
             }
             RequirementEdit::Remove(package) => json!({"package": package, "spec": null}),
         });
-        let is_changed =
-            self.changes_manifest() || written.is_some_and(|lock| lock.outcome.is_changed);
         json!({
             "schema_version": 1,
             "status": match (is_changed, self.write.dry_run) {
@@ -332,13 +405,13 @@ impl ManifestEdit<'_> {
             },
             "manifest_changed": self.changes_manifest(),
             "requirements": requirements.collect::<Vec<_>>(),
-            "changes": written.map(|lock| show::changes_json(&lock.diff)),
-            "notes": written.map_or(&[][..], |lock| &lock.notes),
+            "changes": changes,
+            "notes": notes,
         })
     }
 
-    /// Reports the edits and the changes of the lockfile.
-    fn report(&self, written: Option<&WrittenLock>, output: &mut Output) {
+    /// Reports the edits.
+    fn report_edits(&self, output: &mut Output) {
         for edit in self.edits {
             output.note(&match edit {
                 RequirementEdit::Set(package, spec) if !self.is_change(edit) => format!(
@@ -350,11 +423,17 @@ impl ManifestEdit<'_> {
                 RequirementEdit::Remove(package) => format!("{} {package}", self.verb),
             });
         }
+    }
+
+    /// Reports the edits and the changes of the lockfile.
+    fn report(&self, written: Option<&WrittenLock>, output: &mut Output) {
+        self.report_edits(output);
         if let Some(lock) = written {
             let lines = show::changes(&lock.diff);
             output.notes(&lines);
             output.notes(&lock.notes);
             output.note(&lock.outcome.summary(lock.packages, lines.len()));
+            output.notes(&lock.others);
         } else if self.write.dry_run {
             output.note("Nothing was written");
         } else {

@@ -8,7 +8,9 @@ use pkgres_resolver::{Locked, Preference, Request, Resolution};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
+use crate::commands::lock::joint_task;
 use crate::commands::members::Projects;
+use crate::commands::several_projects::Batch;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -26,28 +28,48 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
     let is_titled = matches!(projects, Projects::Several(_));
     let words = ("Looking for newer versions", "Looked at");
+    // What an update of all members that are solved together solves. The members of a run all belong to them, or none does.
+    let first = match &projects {
+        Projects::One(manifest) => Some(manifest),
+        Projects::Several(batch) => batch.manifests.first(),
+    };
+    let members = match first {
+        Some(manifest) if !args.solve.mode.frozen => Batch::solved_with(manifest, context)?,
+        _ => None,
+    };
+    let joint = members.map(|members| joint_task(&members.manifests, context));
+    let joint = joint.transpose()?;
     projects.run(words, context, output, |manifest, output| {
-        show_outdated(args, manifest, is_titled, context, output)
+        show_outdated(args, manifest, joint.as_ref(), is_titled, context, output)
     })
 }
 
-/// Shows what is outdated in one project; with a title, if there are several.
+/// Shows what is outdated in one project; with a title, if there are several. `joint` is the task of updating all members
+/// that are solved together with it.
 fn show_outdated(
     args: &OutdatedArgs,
     manifest: &Path,
+    joint: Option<&SolveTask>,
     is_titled: bool,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
     let project = Project::open(manifest, context)?;
-    let found = OutdatedProject::find(args, &project, context, output)?;
+    let found = OutdatedProject::find(args, &project, joint, context, output)?;
     if output.is_json() {
         output.json(&found.to_json());
     } else {
         if is_titled && !found.packages.is_empty() {
             output.title(&Escaped::path(manifest).to_string());
         }
-        found.report(context, output);
+        // Without a lockfile, there is nothing to update.
+        let is_locked = project.lock_path().symlink_metadata().is_ok();
+        let word = if is_locked { "update" } else { "lock" };
+        let update = match joint {
+            Some(_) => (context.invocation).command_for_none(&format!("{word} --workspace")),
+            None => context.invocation.command(word),
+        };
+        found.report(&update, output);
     }
     Ok(if args.exit_code && !found.packages.is_empty() {
         Exit::Pending
@@ -73,12 +95,20 @@ impl OutdatedProject {
     fn find(
         args: &OutdatedArgs,
         project: &Project,
+        joint: Option<&SolveTask>,
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
         let (request, resolution, registries) = resolve(args, project, context, output)?;
         let progress = output.progress("Looking for newer versions", context.registries.activity());
-        let report = outdated(&request, &resolution, &registries, &context.read_options);
+        let report = match joint {
+            Some(SolveTask {
+                request,
+                registries,
+                ..
+            }) => outdated(request, &resolution, registries, &context.read_options),
+            None => outdated(&request, &resolution, &registries, &context.read_options),
+        };
         drop(progress);
         let OutdatedReport {
             mut packages,
@@ -121,18 +151,18 @@ impl OutdatedProject {
         })
     }
 
-    fn report(&self, context: &Context, output: &mut Output) {
+    /// Shows what is outdated. `update` is the command that updates the packages, or makes the first lockfile.
+    fn report(&self, update: &str, output: &mut Output) {
         let columns = output.data_width();
         output.prose(&show::outdated(&self.packages, &self.effects, columns));
         output.notes(show::not_compared(&self.effects));
         output.shared_notes(show::excluded(&self.resolution, &self.reasons));
-        let update = context.invocation.command("update");
         if self.preference == Preference::Oldest {
             output.note(&format!(
                 "Older versions are preferred: `{update}` chooses the oldest that are allowed"
             ));
         }
-        output.note(&self.summary(&update));
+        output.note(&self.summary(update));
         for downgrade in &self.downgrades {
             output.note(&format!(
                 "`{update}` replaces {} {} by the older {}",

@@ -65,6 +65,19 @@ impl Batch {
         })
     }
 
+    /// The members that are solved together with a project, which is one of them; `None` if it is solved alone. A certificate
+    /// is about one project.
+    pub(super) fn solved_with(manifest: &Path, context: &Context) -> Result<Option<Self>> {
+        if context.certificate.is_some() || !is_solved_together(manifest, context)? {
+            return Ok(None);
+        }
+        let members = Self::of_workspace(context)?;
+        Ok(Some(Self {
+            apart: Vec::new(),
+            ..members
+        }))
+    }
+
     /// Fails if members have settings of their own, for a result that has to have all members.
     pub(super) fn require_all(&self, context: &Context) -> Result<()> {
         check_settings(&self.apart, context)
@@ -241,6 +254,14 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             .into());
     }
     Ok(())
+}
+
+/// Whether a project is a member of a workspace whose members are solved together. Those with settings of their own are
+/// solved alone.
+pub(super) fn is_solved_together(manifest: &Path, context: &Context) -> Result<bool> {
+    let workspace = context.workspace()?.filter(|workspace| workspace.one_solve);
+    let is_member = workspace.is_some_and(|it| it.has_folder(&folder_of(manifest)));
+    Ok(is_member && own_settings(manifest, context)?.is_none())
 }
 
 /// The settings file of a project, if it is not that of the run.

@@ -13,6 +13,8 @@ use serde_json::json;
 
 use crate::args::WhyNotArgs;
 use crate::commands::info::{Releases, releases_of};
+use crate::commands::lock::{LockOptions, agree, joint_task};
+use crate::commands::several_projects::Batch;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -51,13 +53,28 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
         answer(&format!("{name} {version} is in the resolution"), output);
         return Ok(Exit::Done);
     }
+    let members = Batch::solved_with(&project.manifest, context)?;
+    // An update changes all members that are solved together, or none.
+    let before = match &members {
+        Some(batch) => {
+            agree(&batch.manifests, &LockOptions::default(), context, output)?.resolution
+        }
+        None => resolution,
+    };
+    let chosen = match versions_of(&name, &before) {
+        agreed if members.is_some() && chosen.is_disjoint(&agreed) => agreed,
+        agreed => chosen.intersection(&agreed).cloned().collect(),
+    };
     let mut conflict = None;
     for from in replaceable(&chosen, &version) {
-        let mut task = task_with_lock(&args.solve, &project, context, output)?;
+        let mut task = match &members {
+            Some(batch) => joint_task(&batch.manifests, context)?,
+            None => task_with_lock(&args.solve, &project, context, output)?,
+        };
         // They were reported by the first solve.
         task.warnings.clear();
         task.existing_lock = None;
-        task.request.locked = Locked::from_lockfile(&lock_of(&resolution));
+        task.request.locked = Locked::from_lockfile(&lock_of(&before));
         let update = PackageUpdate {
             from: BTreeSet::from([from.clone()]),
             to: UpdateTarget::Exactly(version.clone()),
@@ -74,9 +91,10 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
                     release: (&name, &version),
                     named,
                     chosen: &chosen,
-                    before: &resolution,
+                    before: &before,
                     moved: &moved,
                     prerelease,
+                    is_joint: members.is_some(),
                 };
                 tried.show(is_locked, context, output);
                 return Ok(Exit::Done);
@@ -133,6 +151,8 @@ struct Tried<'tried> {
     moved: &'tried Resolution,
     /// Which prereleases are chosen.
     prerelease: PrereleasePolicy,
+    /// Whether all members of a workspace are updated.
+    is_joint: bool,
 }
 
 impl Tried<'_> {
@@ -205,12 +225,24 @@ impl Tried<'_> {
             }
         };
         answer(&text, output);
-        let update = format!("update {} --precise {version}", self.named);
-        let command = context.invocation.command(&update);
+        let invocation = &context.invocation;
+        let arguments = format!("{} --precise {version}", self.named);
+        let command = if self.is_joint {
+            // Members agree on one release if they can.
+            if !split.is_empty() {
+                output.note(&format!(
+                    "hint: require {name} {version} in a member to get this version"
+                ));
+                return;
+            }
+            invocation.command_for_none(&format!("update --workspace {arguments}"))
+        } else {
+            invocation.command(&format!("update {arguments}"))
+        };
         output.note(&if is_locked {
             format!("hint: `{command}` sets this version")
         } else {
-            let lock = context.invocation.command("lock");
+            let lock = invocation.command("lock");
             format!("hint: `{lock}` writes a lockfile, and `{command}` sets this version")
         });
     }

@@ -55,21 +55,27 @@ pub(crate) fn agree(
     context: &Context,
     output: &mut Output,
 ) -> Result<Agreement> {
-    let mut preferred = AgreedReleases::new();
-    if !options.ignore_lock {
-        for manifest in manifests {
-            let project = Project::open(manifest, context)?;
-            let locked = PreviousLock::read(&project.lock_path(), context)?.locked();
-            let releases = locked.releases();
-            preferred.extend(
-                releases.map(|(name, version)| Release::new(name.clone(), version.clone())),
-            );
-        }
-    }
+    let preferred = if options.ignore_lock {
+        AgreedReleases::new()
+    } else {
+        locked_releases(manifests, context)?
+    };
     let mut joint = JointTask::new(manifests, context)?;
     joint.task.request.locked = Locked::preferring(preferred);
     let agreement = joint.solve(context, output)?;
     stabilize(agreement, manifests, options, context, output)
+}
+
+/// The releases in the lockfiles of projects.
+fn locked_releases(manifests: &[PathBuf], context: &Context) -> Result<AgreedReleases> {
+    let mut all = AgreedReleases::new();
+    for manifest in manifests {
+        let project = Project::open(manifest, context)?;
+        let locked = PreviousLock::read(&project.lock_path(), context)?.locked();
+        let releases = locked.releases();
+        all.extend(releases.map(|(name, version)| Release::new(name.clone(), version.clone())));
+    }
+    Ok(all)
 }
 
 /// Repeats the solve until locking the agreed releases would lead to the same agreement.
@@ -137,6 +143,15 @@ pub(crate) fn agree_with(
     // The first solve reported them.
     joint.task.warnings.clear();
     joint.solve(context, output)
+}
+
+/// The task of updating all projects together, without warnings: locked releases are not preferred, but are kept if nothing
+/// else is possible.
+pub(crate) fn joint_task(manifests: &[PathBuf], context: &Context) -> Result<SolveTask> {
+    let mut task = JointTask::new(manifests, context)?.task;
+    task.warnings.clear();
+    task.request.locked.kept = locked_releases(manifests, context)?;
+    Ok(task)
 }
 
 /// Several projects as one task.

@@ -3,6 +3,8 @@
 mod agreement;
 mod check;
 mod proposal;
+mod stale_members;
+mod together;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,9 +13,11 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, Release, Version};
 use serde_json::json;
 
-pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
+pub(super) use self::agreement::{Agreement, agree, agree_with, joint_task, stabilize};
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
+pub(super) use self::stale_members::stale_members;
+pub(super) use self::together::AgreedLocks;
 use crate::args::{Command, LockArgs};
 use crate::command_line::CommandLine;
 use crate::commands::several_projects::{Batch, own_settings};
@@ -59,9 +63,40 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
         _ if is_check_of_workspace(args, context)? => {
             lock_batch(args, Batch::of_workspace(context)?, context, output)
         }
-        [manifest] if !args.workspace => lock_one(args, manifest, None, context, output),
-        _ => lock_all(args, context, output),
+        named => match (with_members(args, named, context)?, named) {
+            (Some(batch), _) => lock_batch(args, batch, context, output),
+            (None, [manifest]) if !args.workspace => {
+                lock_one(args, manifest, None, &[], context, output)
+            }
+            (None, _) => lock_all(args, context, output),
+        },
     }
+}
+
+/// The projects that the command line names with the members that are solved together with them; `None` if they are locked
+/// by themselves. A check is about the named lockfiles only.
+fn with_members(args: &LockArgs, named: &[PathBuf], context: &Context) -> Result<Option<Batch>> {
+    if args.workspace || args.is_check() {
+        return Ok(None);
+    }
+    let mut together = None;
+    let mut others = Vec::new();
+    for manifest in named {
+        match Batch::solved_with(manifest, context)? {
+            Some(batch) => together = Some(batch),
+            None => others.push(manifest.clone()),
+        }
+    }
+    let Some(mut batch) = together else {
+        return Ok(None);
+    };
+    let others = Batch::new(&others, false, context)?.manifests;
+    if args.one_solve {
+        batch.manifests.extend(others);
+    } else {
+        batch.apart = others;
+    }
+    Ok(Some(batch))
 }
 
 impl LockArgs {
@@ -147,23 +182,52 @@ fn lock_batch(
         None => None,
     };
     let names_projects = context.invocation.names_project();
-    batch.manifests.extend(apart);
-    let lock = |manifest: &Path, output: &mut Output| {
+    batch.manifests.extend(apart.iter().cloned());
+    let all = &batch.manifests;
+    let lock = |args: &LockArgs, manifest: &Path, output: &mut Output| {
         if own_settings(manifest, context)?.is_none() {
             return match &together {
-                Some(context) => lock_one(args, manifest, agreed, context, output),
-                None if names_projects => lock_one(args, manifest, None, context, output),
-                None => lock_one(args, manifest, None, &context.for_one(manifest), output),
+                Some(context) if !apart.iter().any(|one| one == manifest) => {
+                    lock_one(args, manifest, agreed, all, context, output)
+                }
+                _ if names_projects => lock_one(args, manifest, None, all, context, output),
+                _ => lock_one(
+                    args,
+                    manifest,
+                    None,
+                    all,
+                    &context.for_one(manifest),
+                    output,
+                ),
             };
         }
         let (own, context) = CommandLine::for_project(context, &folder_of(manifest))?;
         let context = context.for_one(manifest);
         match &own.command {
-            Command::Lock(args) => lock_one(args, manifest, None, &context, output),
+            Command::Lock(own) => {
+                let mut own = own.clone();
+                own.dry_run = args.dry_run;
+                lock_one(&own, manifest, None, all, &context, output)
+            }
             _ => unreachable!("the command is that of the run"),
         }
     };
-    let result = batch.run("Locking", lock, output);
+    let lock_all = |args: &LockArgs, output: &mut Output| {
+        batch.run(
+            "Locking",
+            |manifest, output| lock(args, manifest, output),
+            output,
+        )
+    };
+    // Lockfiles of projects that are solved together are all written, or none.
+    let mut tried = args.clone();
+    if together.is_some() && !args.is_check() && !args.dry_run {
+        tried.dry_run = true;
+        Output::capture(&output.style(), |output| {
+            tried.dry_run = lock_all(&tried, output).exit != Exit::Done;
+        });
+    }
+    let result = lock_all(&tried, output);
     let exit = result.exit;
     let resolution = agreement.map(|agreement| agreement.resolution);
     if output.is_json() {
@@ -178,7 +242,7 @@ fn lock_batch(
     output.notes(resolution.flat_map(|resolution| show::side_by_side(resolution, context)));
     output.note(&if args.is_check() {
         result.summary_of_reading("Checked")
-    } else if args.dry_run {
+    } else if tried.dry_run {
         result.summary_of_reading("Looked at")
     } else {
         result.summary_of_writing("Locked")
@@ -187,11 +251,12 @@ fn lock_batch(
 }
 
 /// Locks a project, or checks its lockfile. `agreed` are the releases that several projects agreed on, if they were
-/// solved together.
+/// solved together, and `locked` are the projects of the run.
 fn lock_one(
     args: &LockArgs,
     manifest: &Path,
     agreed: Option<&AgreedReleases>,
+    locked: &[PathBuf],
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -216,7 +281,8 @@ fn lock_one(
     }
     let options = args.options();
     let proposal = propose(&project, task, &options, agreed, context, output)?;
-    write(&project, proposal, &options, context, output)
+    let others = stale_members(&project, locked, true, context)?;
+    write(&project, proposal, &options, others, context, output)
 }
 
 /// Locks a project with the releases that all projects agreed on. The packages that were `named` to the command must
@@ -243,7 +309,7 @@ pub(super) fn lock_agreed(
         let command = context.invocation.command_for(words, manifest);
         return Err(disagrees_with_agreement(&project, name, version, &command));
     }
-    write(&project, proposal, options, context, output)
+    write(&project, proposal, options, None, context, output)
 }
 
 /// The error for a project that takes a release other than the agreed ones.
@@ -265,11 +331,13 @@ fn disagrees_with_agreement(
     }
 }
 
-/// Writes a proposed lockfile if it differs from the previous one, and reports the changes.
+/// Writes a proposed lockfile if it differs from the previous one, and reports the changes. `others` is a note about other
+/// members of the workspace.
 fn write(
     project: &Project,
     proposal: Proposal,
     options: &LockOptions,
+    others: Option<String>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -287,9 +355,10 @@ fn write(
         &context.read_options,
     )?;
     let diff = previous.diff(&lock);
-    let notes = show::notes_on_agreed(&resolution, &yank_reasons, &previous.locked(), context);
+    let mut notes = show::notes_on_agreed(&resolution, &yank_reasons, &previous.locked(), context);
     if output.is_json() {
         let mut document = written.to_json(&diff);
+        notes.extend(others);
         document["notes"] = notes.into();
         output.json(&document);
         return Ok(Exit::Done);
@@ -297,5 +366,6 @@ fn write(
     output.notes(show::changes(&previous.shown_diff(diff)));
     output.shared_notes(notes);
     output.note(&written.summary(resolution.len(), 0));
+    output.notes(others);
     Ok(Exit::Done)
 }

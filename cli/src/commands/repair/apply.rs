@@ -12,6 +12,8 @@ use similar::{ChangeTag, TextDiff};
 
 use super::RepairRun;
 use crate::capabilities::lock_with_capabilities;
+use crate::commands::lock::stale_members;
+use crate::commands::several_projects::is_solved_together;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -52,8 +54,10 @@ impl RepairRun<'_> {
         let lock_text = LockText::new(&lock, &context.read_options)?;
         let files = changed_files(project, edited, &edits.settings, context)?;
         let diff = previous.shown_diff(previous.diff(&lock));
+        let others = self.other_members(edited)?;
         let outcome = self.write(&files, &lock_text)?;
         if output.is_json() {
+            output.remarks(others);
             let document = self.document(number, repair, &files, &outcome, &diff);
             output.json(&document);
             return Ok(Exit::Done);
@@ -61,7 +65,22 @@ impl RepairRun<'_> {
         let changes = show::changes(&diff);
         self.report_changes(&files, &changes, output);
         output.note(&outcome.summary(resolution.len(), changes.len()));
+        output.notes(others);
         Ok(Exit::Done)
+    }
+
+    /// A note about other members of the workspace, whose lockfiles a repair does not change.
+    fn other_members(&self, edited: &Project) -> Result<Option<String>> {
+        let context = self.context;
+        if is_solved_together(&edited.manifest, context)? {
+            let command = context.invocation.command_for_none("lock --workspace");
+            return Ok(Some(format!(
+                "The members of the workspace are solved together: `{command}` locks all of them"
+            )));
+        }
+        let context = context.with_edited(&edited.manifest, &edited.text(), edited.package())?;
+        let (locked, is_written) = ([edited.manifest.clone()], !self.args.write.dry_run);
+        stale_members(edited, &locked, is_written, &context)
     }
 
     /// The task to solve the edited project with the edited settings.

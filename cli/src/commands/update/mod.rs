@@ -13,6 +13,7 @@ use pkgres_resolver::{Locked, Request, Resolution, Root, Update, UpdateReport};
 use serde_json::Value;
 
 use super::members::Projects;
+use super::several_projects::is_solved_together;
 use crate::args::UpdateArgs;
 use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
@@ -77,7 +78,7 @@ fn update_one(
     };
     let updated = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     let diff = LockDiff::between(&lock, &updated);
-    let is_solved_together = is_solved_together(&project, context)?;
+    let is_solved_together = is_solved_together(&project.manifest, context)?;
     if is_solved_together {
         workspace::reject_split(&project, &diff, args, context)?;
     }
@@ -140,13 +141,6 @@ fn note_other_members(context: &Context, output: &mut Output) {
     output.note(&format!(
         "The members of the workspace are solved together: `{check}` checks whether they still agree, and `{update}` updates all of them"
     ));
-}
-
-/// Whether a project is solved together with the other members of its workspace.
-fn is_solved_together(project: &Project, context: &Context) -> Result<bool> {
-    let workspace = context.workspace()?;
-    Ok(workspace
-        .is_some_and(|workspace| workspace.one_solve && workspace.has_member_at(&project.folder)))
 }
 
 /// The packages that an update of everything could not move to their latest version.

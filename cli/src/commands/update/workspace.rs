@@ -7,14 +7,14 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, Release, Version, did_you_mean, most_similar_name,
 };
-use pkgres_registry_client::RegistrySet;
+use pkgres_registry_client::{Outdated, RegistrySet};
 use pkgres_resolver::UpdateReport;
 use serde_json::json;
 
-use super::{UpdatePlan, report, targets, update_one};
+use super::{UpdatePlan, held_back, held_back_json, report, targets, update_one};
 use crate::args::UpdateArgs;
 use crate::commands::lock::{
-    AgreedReleases, LockOptions, agree, agree_with, lock_agreed, stabilize,
+    AgreedLocks, AgreedReleases, LockOptions, agree, agree_with, joint_task, stabilize,
 };
 use crate::commands::several_projects::{Batch, BatchResult, own_settings};
 use crate::context::Context;
@@ -67,8 +67,20 @@ fn update_together(
     let (locked, update) = (plan.locked, plan.update);
     let moved = agree_with(manifests, locked, update, context, output)?;
     let wanted = moved.releases.clone();
+    // An update of named packages has proofs about them.
+    let mut held_back = if plan.named.is_empty() {
+        let joint = joint_task(manifests, context)?;
+        held_back(
+            &joint.request,
+            &moved.resolution,
+            &joint.registries,
+            context,
+        )?
+    } else {
+        Vec::new()
+    };
     let mut report = report(&moved.resolution, &moved.roots);
-    describe(&mut report, manifests, context)?;
+    describe(&mut report, &mut held_back, manifests, context)?;
     let agreement = stabilize(moved, manifests, &options, context, output)?;
     let was_reverted = |name: &&PackageName| {
         let now = releases_of(&agreement.releases, name);
@@ -80,32 +92,21 @@ fn update_together(
     let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));
     let effects = member_effects(manifests, &changes, context, output)?;
     let words = words(args);
-    let lock = |options: &LockOptions, output: &mut Output| {
-        let named = &plan.named;
-        let lock = |manifest: &Path, output: &mut Output| {
-            lock_agreed(
-                manifest, &agreement, named, &words, options, context, output,
-            )
-        };
-        batch.run("Locking", lock, output)
+    let locks = AgreedLocks {
+        batch,
+        agreement: &agreement,
+        named: &plan.named,
+        words: &words,
+        dry_run: args.write.dry_run,
     };
-    // A dry run first: either all lockfiles are written, or none.
-    let dry_run = LockOptions {
-        dry_run: true,
-        ..LockOptions::default()
-    };
-    let mut can_be_written = false;
-    Output::capture(&output.style(), |output| {
-        can_be_written = lock(&dry_run, output).exit == Exit::Done;
-    });
-    let result = lock(if can_be_written { &options } else { &dry_run }, output);
+    let result = locks.write(&[], |_| {}, context, output)?;
     let exit = result.exit;
     let resolution = &agreement.resolution;
     if output.is_json() {
         let mut document = result.into_json();
         document["side_by_side"] = json!(show::side_by_side_json(resolution));
         document["moved"] = show::moved_json(&report).into();
-        document["held_back"] = show::held_back_json(&report).into();
+        document["held_back"] = held_back_json(&report, &held_back);
         document["effects"] = show::effects_json(&effects, None).into();
         document["not_compared"] = show::not_compared_json(&effects).into();
         output.json(&document);
@@ -117,6 +118,7 @@ fn update_together(
             &plan.named,
             &agreement.searched,
         ));
+        output.notes(show::held_back_outdated(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
         output.notes(show::side_by_side(resolution, context));
@@ -127,9 +129,14 @@ fn update_together(
     Ok(exit)
 }
 
-/// Adds the display names of classes and their places in the files of members to a report.
-fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context) -> Result<()> {
-    if report.held_back.is_empty() {
+/// Adds the display names of classes and their places in the files of members to a report, and to what holds packages back.
+fn describe(
+    report: &mut UpdateReport,
+    held_back: &mut [Outdated],
+    manifests: &[PathBuf],
+    context: &Context,
+) -> Result<()> {
+    if report.held_back.is_empty() && held_back.is_empty() {
         return Ok(());
     }
     let provided = context.registries.host_releases(&context.read_options)?;
@@ -138,6 +145,7 @@ fn describe(report: &mut UpdateReport, manifests: &[PathBuf], context: &Context)
         let registries = project.open_registries(context)?;
         let classes = ProjectClasses::of(&project, &provided, context);
         classes.describe_in_report(report, &registries, context);
+        classes.describe_in_outdated(held_back, &registries, context);
     }
     Ok(())
 }

@@ -2,20 +2,22 @@
 //! settings, and from the registries.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{
     ClassName, IndexRecord, Package, PackageName, ReadOptions, ReleaseSource, Spec, Version,
 };
-use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
+use pkgres_registry_client::{Answer, PackageFolder, RegistrySet, solve_with_evidence};
 use pkgres_resolver::{Conflict, Hint, Locked, Reason, ReasonKind, Request, Root, Supply, Update};
 
 use crate::context::Context;
+use crate::missing_classes::unlisted_file_hint;
+use crate::read_manifest::folder_of;
 use crate::reference_positions::RootPlaces;
 use crate::registries::{RegistryOptions, unconfigured_hint};
-use crate::repair_commands::{add_commands, repair_hint};
+use crate::repair_commands::{add_commands, repair_hint, require_missing};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// The step limit of a search that only a hint needs. A hard conflict must not take twice as long for it.
@@ -101,6 +103,7 @@ impl ConflictHints<'_> {
         } = self;
         locate(conflict, origin, original.has_one_root, context);
         let _ = registries.add_hints(conflict, context.core());
+        missing_classes(conflict, origin, registries, context);
         let mut hints = empty_specs(conflict);
         hints.extend(bound_names(conflict, registries));
         hints.extend(workspace_members(conflict, registries));
@@ -155,6 +158,64 @@ fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, c
     for places in &origin.places {
         places.locate(conflict, &context.read_options);
     }
+}
+
+/// Says where classes are that a root extends, but does not get: in a file that its manifest does not list, or in a package
+/// that it does not require.
+fn missing_classes(
+    conflict: &mut Conflict,
+    origin: &RequestOrigin,
+    registries: &RegistrySet,
+    context: &Context,
+) {
+    if conflict.code != Code::ClassUnavailable {
+        return;
+    }
+    for root in &origin.packages {
+        let missing = conflict
+            .reasons
+            .iter()
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Extends { class } if reason.owner.as_ref() == Some(root.name()) => {
+                    Some(class)
+                }
+                _ => None,
+            });
+        let folder = folder_of(Path::new(root.manifest.source().name()));
+        let folder = PackageFolder::open(&folder, &context.read_options).ok();
+        let unlisted = missing.filter_map(|class| {
+            let file = (folder.as_ref()?).unlisted_class_file(root, class, &context.read_options);
+            Some(Hint::packages(unlisted_file_hint(class, &file?)))
+        });
+        let unlisted: Vec<Hint> = unlisted.collect();
+        conflict.hints.splice(0..0, unlisted);
+        // Without one manifest, it is unclear which one the command is for.
+        let Some(manifest) = &origin.manifest else {
+            continue;
+        };
+        let missing: BTreeSet<ClassName> = (conflict.reasons.iter())
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Extends { class } => Some(class.clone()),
+                _ => None,
+            })
+            .collect();
+        require_missing(conflict, root.name(), manifest, context, |package| {
+            let supplies = registries.supply(std::slice::from_ref(package));
+            let records = supplies.unwrap_or_default().into_iter();
+            let records = records.flat_map(|supply| match supply {
+                Supply::Releases { records, .. } => records,
+                Supply::Unknown => Vec::new(),
+            });
+            newest_stable(records)
+                .is_some_and(|newest| missing.iter().any(|class| newest.exports(class)))
+        });
+    }
+}
+
+/// The newest release of a package that is neither a prerelease nor yanked.
+fn newest_stable(records: impl Iterator<Item = IndexRecord>) -> Option<IndexRecord> {
+    let usable = records.filter(|record| !record.yanked && !record.version.is_prerelease());
+    usable.max_by(|one, two| one.version.cmp(&two.version))
 }
 
 /// Removes the suggestions to change a requirement of a Heat template: its manifest cannot state any.

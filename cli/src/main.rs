@@ -26,6 +26,7 @@ mod live_view;
 mod lock_owner;
 mod lockfile;
 mod machine_facts;
+mod missing_classes;
 mod missing_manifest;
 mod named_packages;
 mod output;

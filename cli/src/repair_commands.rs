@@ -6,7 +6,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, Spec, Version};
 use pkgres_resolver::{
-    Conflict, Hint, Locked, Reason, ReasonKind, SuggestedChange, Update, UpdateTarget,
+    Conflict, Hint, HintKind, Locked, Reason, ReasonKind, SuggestedChange, Update, UpdateTarget,
 };
 
 use crate::context::Context;
@@ -60,6 +60,36 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, context:
             hint.text.clone_from(&text);
         }
         repair.text = text;
+    }
+}
+
+/// Adds the command to each hint about a package that the root, or a member of the workspace, does not require although it
+/// extends a class of it. `manifest` is that of the root. `has_class` returns whether the version of a package that the
+/// command would require defines the class.
+pub(crate) fn require_missing(
+    conflict: &mut Conflict,
+    root: &PackageName,
+    manifest: &Path,
+    context: &Context,
+    has_class: impl Fn(&PackageName) -> bool,
+) {
+    let invocation = &context.invocation;
+    let workspace = context.workspace().ok().flatten();
+    for hint in &mut conflict.hints {
+        let HintKind::NotRequired { owner, package } = &hint.kind else {
+            continue;
+        };
+        let words = format!("add {package}");
+        let command = if owner == root {
+            invocation.command_for_manifest(&words, manifest)
+        } else if let Some(folder) = workspace.and_then(|workspace| workspace.folder_of(owner)) {
+            invocation.command_for(&words, folder)
+        } else {
+            continue;
+        };
+        if has_class(package) {
+            hint.text = format!("{}: `{command}`", hint.text);
+        }
     }
 }
 

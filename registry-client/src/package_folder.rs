@@ -8,8 +8,8 @@ use std::sync::Arc;
 use pkgres_files::{FileError, Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
-    ArtifactDigest, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, Release, Version, check_names, sha256, write_archive,
+    ArtifactDigest, ClassName, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName,
+    PackagePath, ReadOptions, Release, Version, check_names, sha256, write_archive,
 };
 
 use crate::folder_tree::is_executable;
@@ -310,6 +310,19 @@ impl PackageFolder {
                 Err(error) => Err(error.to_diagnostic()),
             }
         })
+    }
+
+    /// The class file that defines a class of the package, but that the manifest does not list: see
+    /// [`Package::unlisted_file`].
+    pub fn unlisted_class_file(
+        &self,
+        package: &Package,
+        class: &ClassName,
+        options: &ReadOptions,
+    ) -> Option<PackagePath> {
+        let files = self.files.iter().map(|file| &file.path);
+        let limit = options.limits.class_file_bytes;
+        package.unlisted_file(class, files, options, |path| self.read(path, limit).ok())
     }
 
     /// What leaves a file out: itself or a folder around it.

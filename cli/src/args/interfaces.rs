@@ -12,7 +12,7 @@ use super::{PolicyArgs, RegistryArgs};
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArgs {
     /// Check that classes have the functions of the interfaces that the manifest says they implement; the options
-    /// `--facts`, `--deny`, `--warn`, `--allow`, `--baseline` and `--write-baseline` need this one
+    /// `--facts`, `--warn`, `--allow`, `--baseline` and `--write-baseline`, and `--deny STATUS`, need this one
     #[arg(long)]
     pub(crate) interfaces: bool,
 
@@ -22,9 +22,9 @@ pub(crate) struct ConformanceArgs {
     #[arg(long, value_name = "FILE", requires = "interfaces")]
     pub(crate) facts: Vec<PathBuf>,
 
-    /// Fail if a function has this status; can be repeated
-    #[arg(long, value_name = "STATUS", requires = "interfaces", value_parser = statuses())]
-    pub(crate) deny: Vec<ConformanceStatus>,
+    /// Fail if there are warnings about the packages, or if a function has this status; can be repeated
+    #[arg(long, value_name = "warnings|STATUS", requires_ifs = denied_statuses(), value_parser = denied())]
+    pub(crate) deny: Vec<Denied>,
 
     /// Warn if a function has this status; can be repeated
     #[arg(long, value_name = "STATUS", requires = "interfaces", value_parser = statuses())]
@@ -43,6 +43,31 @@ pub(crate) struct ConformanceArgs {
     pub(crate) write_baseline: bool,
 }
 
+/// What makes a check fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// A warning.
+    Warnings,
+    /// The status of a function of an interface.
+    Status(ConformanceStatus),
+}
+
+impl ConformanceArgs {
+    /// Whether a check fails if there are warnings.
+    pub(crate) fn denies_warnings(&self) -> bool {
+        self.deny.contains(&Denied::Warnings)
+    }
+
+    /// The statuses of functions that make a check fail.
+    pub(crate) fn denied_statuses(&self) -> Vec<ConformanceStatus> {
+        let statuses = self.deny.iter().filter_map(|denied| match denied {
+            Denied::Status(status) => Some(*status),
+            Denied::Warnings => None,
+        });
+        statuses.collect()
+    }
+}
+
 /// The violations of interfaces with which packages are deployed.
 #[derive(Debug, Args)]
 pub(crate) struct AcceptedViolationArgs {
@@ -57,11 +82,35 @@ pub(crate) struct AcceptedViolationArgs {
 }
 
 /// The statuses whose level can be set.
-fn statuses() -> impl TypedValueParser<Value = ConformanceStatus> {
+fn settable_statuses() -> impl Iterator<Item = &'static str> {
     let settable = ConformanceStatus::ALL.into_iter();
     let settable = settable.filter(|status| *status != ConformanceStatus::Implemented);
-    PossibleValuesParser::new(settable.map(ConformanceStatus::as_str))
+    settable.map(ConformanceStatus::as_str)
+}
+
+fn statuses() -> impl TypedValueParser<Value = ConformanceStatus> {
+    PossibleValuesParser::new(settable_statuses())
         .map(|word| ConformanceStatus::parse(&word).expect("only words of statuses are accepted"))
+}
+
+/// The word for all warnings among the statuses.
+const WARNINGS: &str = "warnings";
+
+fn denied() -> impl TypedValueParser<Value = Denied> {
+    let words = std::iter::once(WARNINGS).chain(settable_statuses());
+    PossibleValuesParser::new(words).map(|word| {
+        if word == WARNINGS {
+            return Denied::Warnings;
+        }
+        Denied::Status(
+            ConformanceStatus::parse(&word).expect("only words of statuses are accepted"),
+        )
+    })
+}
+
+/// The denied statuses with the option that checks interfaces, which they need.
+fn denied_statuses() -> impl Iterator<Item = (&'static str, &'static str)> {
+    settable_statuses().map(|status| (status, "interfaces"))
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,8 @@ mod files_beside_classes;
 #[cfg(feature = "packages")]
 mod listed_files;
 mod manifest;
+#[cfg(feature = "packages")]
+mod unlisted_files;
 
 pub use class_cycles::{ClassCycle, class_cycles};
 #[cfg(feature = "packages")]

@@ -124,10 +124,13 @@ impl RegistrySet {
                 {
                     continue;
                 }
-                let owner = reason.owner_name();
-                advice.push(Hint::packages(format!(
-                    "{package} defines the class {class}, and {owner} does not require it"
-                )));
+                advice.push(match owner {
+                    Some(owner) => Hint::not_required(owner.clone(), package.clone(), class),
+                    None => Hint::packages(format!(
+                        "{package} defines the class {class}, and {} does not require it",
+                        reason.owner_name()
+                    )),
+                });
             } else if let Some((similar, package)) = self.similar_class(class)? {
                 advice.push(Hint::packages(format!(
                     "{package} defines a class of a similar name: {similar}"

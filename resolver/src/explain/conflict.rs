@@ -211,6 +211,13 @@ pub enum HintKind {
         /// The name of the package.
         package: PackageName,
     },
+    /// A package defines a class that is missing, and its user does not require it.
+    NotRequired {
+        /// The package whose class extends the missing one.
+        owner: PackageName,
+        /// The package that defines the missing class.
+        package: PackageName,
+    },
     /// It names options or settings, so it helps only users of the command line.
     Option,
     /// It is about packages and versions, and helps everybody.
@@ -235,6 +242,15 @@ impl Hint {
         Self {
             text,
             kind: HintKind::AlsoUnknown { package },
+        }
+    }
+
+    /// A hint about a package that defines a missing class, and that the owner of a requirement on the class does not
+    /// require.
+    pub fn not_required(owner: PackageName, package: PackageName, class: &ClassName) -> Self {
+        Self {
+            text: format!("{package} defines the class {class}, and {owner} does not require it"),
+            kind: HintKind::NotRequired { owner, package },
         }
     }
 

@@ -84,7 +84,7 @@ impl InterfaceCheck {
         for (statuses, level) in [
             (&args.allow, Level::Allow),
             (&args.warn, Level::Warn),
-            (&args.deny, Level::Deny),
+            (&args.denied_statuses(), Level::Deny),
         ] {
             for status in statuses {
                 levels.set(*status, level);

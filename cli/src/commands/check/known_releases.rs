@@ -1,7 +1,7 @@
 //! The releases and classes that checked packages can require.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -134,6 +134,25 @@ impl<'run> KnownReleases<'run> {
     /// The errors of registries, which count as not having the package.
     pub(super) fn take_errors(&self) -> Vec<RegistryError> {
         self.errors.take()
+    }
+
+    /// The packages that define a class for others, sorted: those of the host, members of the workspace, and packages of the
+    /// registries. Registries that cannot be searched have none: this is for hints.
+    pub(super) fn defining(&self, class: &ClassName) -> Vec<PackageName> {
+        let provided = self.provided.iter().filter(|record| record.exports(class));
+        let provided = provided.map(|record| record.name.clone());
+        let options = &self.context.read_options;
+        let members = self.workspace.into_iter().flat_map(|workspace| {
+            let names = workspace.member_names();
+            let defining = names.filter(|name| {
+                let member = workspace.release(name, options);
+                member.is_some_and(|member| member.classes.is_some() && member.exports(class))
+            });
+            defining.cloned()
+        });
+        let elsewhere = self.registries.defining(class).unwrap_or_default();
+        let found: BTreeSet<PackageName> = provided.chain(members).chain(elsewhere).collect();
+        found.into_iter().collect()
     }
 
     /// Whether a release of a package that matches a spec defines something.

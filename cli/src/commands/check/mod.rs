@@ -31,6 +31,7 @@ use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::missing_classes::locate_missing_classes;
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
 use crate::read_manifest::folder_of;
@@ -41,6 +42,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     let mut checker = Checker {
         context,
         checks_members: args.members,
+        denies_warnings: args.conformance.denies_warnings(),
         interfaces: InterfaceCheck::of(&args.conformance, &context.read_options)?,
         provided: context
             .registries
@@ -122,6 +124,7 @@ pub(super) fn check_before_publishing(
     let mut checker = Checker {
         context,
         checks_members: false,
+        denies_warnings: false,
         interfaces: None,
         provided: context
             .registries
@@ -170,6 +173,8 @@ struct Checker<'run> {
     context: &'run Context,
     /// Whether the uses of members are checked, for which requirements are resolved.
     checks_members: bool,
+    /// Whether warnings about what is checked are errors.
+    denies_warnings: bool,
     /// The check of interfaces, if it is wanted.
     interfaces: Option<InterfaceCheck>,
     /// The releases that the host provides.
@@ -224,6 +229,10 @@ impl<'run> Checker<'run> {
             let own = check_package(&package, self.context.core(), &NoReleases);
             downgrade_all_but(&own, &mut findings);
         }
+        let folder = matches!(target, Target::Package(_)).then_some(path.as_path());
+        locate_missing_classes(&mut findings, &package, folder, self.context, |class| {
+            known.defining(class)
+        });
         self.findings.extend(findings);
         self.known = Some(known);
         // Classes that extend others may inherit interfaces.
@@ -417,6 +426,12 @@ impl<'run> Checker<'run> {
     fn finish(mut self) -> (Vec<Diagnostic>, Exit) {
         if let Some(known) = self.known.take() {
             self.close(&known);
+        }
+        if self.denies_warnings {
+            // Those about packages of registries stay warnings: whoever publishes there does not break the builds of others.
+            for finding in &mut self.findings {
+                finding.severity = Severity::Error;
+            }
         }
         let mut warnings = 0_usize;
         for finding in std::mem::take(&mut self.about_registries) {

@@ -24,6 +24,8 @@ pub struct Unsatisfiable {
     pub reason: String,
     /// The requirement of the release that is part of the conflict, if it has a position.
     pub location: Option<Location>,
+    /// The packages that the conflict is about, sorted.
+    pub packages: Vec<PackageName>,
     /// What the publisher can do.
     pub hints: Vec<String>,
 }
@@ -37,6 +39,7 @@ impl From<Conflict> for Unsatisfiable {
         Self {
             reason: conflict.summary,
             location: locations.find_map(|location| location),
+            packages: conflict.packages,
             hints: hints.map(ToString::to_string).collect(),
         }
     }

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pkgres_checks::check_manifest;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, IndexRecord, MANIFEST_FILE, Package, PackageName,
-    ReadOptions, Version,
+    ReadOptions,
 };
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{
@@ -37,6 +38,16 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     not_address(&args.package, context)?;
     let path = package_of(&args.package);
     let (candidate, bytes) = Candidate::read(&path, context, output)?;
+    if let Some(error) = without_version(&candidate.package) {
+        let mut findings = candidate.findings;
+        // A warning may be about the key that was meant.
+        findings.extend(check_manifest(&candidate.package.manifest));
+        findings.push(error);
+        return Err(Failure {
+            findings,
+            exit: Exit::Failed,
+        });
+    }
     let name = candidate.package.name();
     let remote = target(args, name, context)?;
     let configured = remote.registry.clone();
@@ -64,7 +75,6 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
             check_bump(&candidate.package, &below, &configured, context, output)?;
         }
     }
-    warn_without_version(&candidate.package, output);
     let progress = output.progress(
         &format!("Publishing {name} {version}"),
         context.registries.activity(),
@@ -208,17 +218,19 @@ fn check(
     Ok(known)
 }
 
-/// Warns about a package whose manifest has no version.
-fn warn_without_version(package: &Package, output: &mut Output) {
-    if package.manifest.version != Version::ZERO {
-        return;
+/// The error about a package whose manifest states no version: nobody meant to give it 0.0.0, and a release cannot change.
+fn without_version(package: &Package) -> Option<Diagnostic> {
+    if package.manifest.states_version() {
+        return None;
     }
-    let message = format!(
-        "{} is published as 0.0.0, which is the version of a manifest without `Version`",
-        package.name()
-    );
-    let hint = "write `Version: 0.1.0` into the manifest before it is published";
-    output.findings(&[Diagnostic::warning(Code::Version, message).hint(hint)]);
+    let message =
+        "the manifest has no `Version`, and a release cannot be changed once it is published";
+    let hint = "add `Version: 0.1.0` to the manifest, or `Version: 0.0.0` if that is meant";
+    Some(
+        Diagnostic::error(Code::Version, message)
+            .at(package.manifest.version_location.clone())
+            .hint(hint),
+    )
 }
 
 /// Reports the outcome, and what the registry warned of.
@@ -341,6 +353,8 @@ fn check_requirements(
     let Some(proof) = unsatisfiable(&package.index_record(), &registries, options)? else {
         return Ok(());
     };
+    let provided = context.registries.host_releases(options)?;
+    let provided = (provided.iter()).find(|host| proof.packages.contains(&host.name));
     let message = format!(
         "{} cannot satisfy the requirements of {}: {}",
         title_of(&registry.location),
@@ -354,7 +368,16 @@ fn check_requirements(
     for hint in proof.hints {
         finding = finding.hint(hint);
     }
-    let hint = "publish what it requires first; `--allow-unsatisfiable` publishes it anyway";
+    let hint = match provided {
+        // Nobody can publish what is part of a host.
+        Some(host) => format!(
+            "the host provides `{}`, so no registry needs it: `--allow-unsatisfiable` publishes the package",
+            host.name
+        ),
+        None => {
+            "publish what it requires first; `--allow-unsatisfiable` publishes it anyway".to_owned()
+        }
+    };
     Err(Failure {
         findings: vec![finding.hint(hint)],
         exit: Exit::Registry,

@@ -278,6 +278,16 @@ impl RequestError {
                 "a token that permits this is necessary; `pkgres login {address}` stores it"
             ))
             }
+            // The package is somebody else's. Its owners can change that, a token cannot.
+            ErrorKind::Denied
+                if error.answer.code == "pkgres.not_owner" && error.answer.elsewhere.is_none() =>
+            {
+                let package = package_in(&self.request).unwrap_or("PACKAGE");
+                finding.hint(format!(
+                    "`pkgres owner list {package} --registry {address}` shows the owners; one of them can add you with \
+                     `pkgres owner add`"
+                ))
+            }
             ErrorKind::Denied => match (&error.answer.elsewhere, &error.answer.place_of_credentials) {
                 (Some(elsewhere), _) => finding.hint(format!(
                     "no credentials were sent: those for {address} are not sent to {elsewhere}; ask the operator of the registry"
@@ -338,10 +348,10 @@ impl RequestError {
     }
 }
 
-/// The package whose release a request is about.
+/// The package that a request is about.
 fn package_in(request: &str) -> Option<&str> {
     let (_, rest) = request.split_once("/packages/")?;
-    let (package, _) = rest.split_once("/versions/")?;
+    let (package, _) = rest.split_once('/')?;
     PackageName::parse(package).is_ok().then_some(package)
 }
 
@@ -543,11 +553,18 @@ mod tests {
                     ..AttemptError::new(ErrorKind::Denied, "no")
                 },
                 attempts: 1,
-                request: "GET https://example.org/".to_owned(),
+                request: "PUT https://example.org/v1/packages/org.acme.Db/owners".to_owned(),
                 creates: false,
             };
             failed.into_error(&registry, address).to_diagnostic().hints
         };
+        assert_eq!(
+            hints("pkgres.not_owner"),
+            [
+                "`pkgres owner list org.acme.Db --registry https://example.org/` shows the owners; one of them can add \
+                 you with `pkgres owner add`"
+            ]
+        );
         assert_eq!(
             hints("pkgres.unauthorized"),
             ["`pkgres login https://example.org/` stores a token"]

@@ -129,6 +129,11 @@ pub struct PackageManifest {
 }
 
 impl PackageManifest {
+    /// Whether the manifest states a version; without one, it has 0.0.0.
+    pub fn states_version(&self) -> bool {
+        self.version_location != self.name.location
+    }
+
     /// Reads a manifest from the bytes of a file. Messages call the file `name`.
     #[cfg(feature = "packages")]
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {

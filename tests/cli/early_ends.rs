@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pkgres_tests::skip;
+use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 
 use crate::deployment::{WEB, folder, lock_resources};
@@ -220,4 +221,36 @@ fn metrics_tell_of_a_validation_that_fails_before_the_changes() {
     write(&at("root/web.conf"), "other\n");
     let noop = run(&["--no-validate", "--noop"]);
     assert_eq!(noop, (Some(0), text("0"), text("0")));
+}
+
+#[test]
+fn an_interrupted_validation_has_a_document() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo starts").success());
+    // The script begins when the other end of the pipe can be opened.
+    let script = format!("cat {}", pipe.display());
+    let validation = format!("validators:\n- script: {{waits: {{inline: '{script}'}}}}\n");
+    write(&folder.path().join("validate.yaml"), &validation);
+    let mut run = pkgres(folder.path())
+        .args(["validate", "validate.yaml", "--target", "local:"])
+        .args(["--format", "json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let stdout = run.stdout.take().expect("it is piped");
+    let start = Instant::now();
+    let _held = loop {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+        match rustix::fs::open(&pipe, flags, Mode::empty()) {
+            Ok(pipe) => break pipe,
+            Err(_) => assert!(start.elapsed() < TIME_LIMIT, "no script reads it"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(end_by("-INT", run), Some(130));
+    let document: Value = serde_json::from_reader(stdout).expect("a document");
+    assert_eq!(document["status"], "interrupted");
+    assert_eq!(document["target"], "local:");
 }

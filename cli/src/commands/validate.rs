@@ -31,6 +31,36 @@ use crate::show::{self, counted};
 use crate::signals::cancelled_by_interrupts;
 
 pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let result = validate(args, context, output);
+    report_interruption(result, &args.target, "everything was validated", output)
+}
+
+/// Reports a run that was interrupted before it had a result.
+pub(super) fn report_interruption(
+    result: Result<Exit>,
+    target: &TargetLocation,
+    undone: &str,
+    output: &mut Output,
+) -> Result<Exit> {
+    if let Err(failure) = &result
+        && failure.exit == Exit::Interrupted
+    {
+        let target = target.to_string();
+        if output.is_json() {
+            output.json(&json!({
+                "schema_version": 1,
+                "status": "interrupted",
+                "target": target,
+            }));
+        }
+        output.note(&format!(
+            "The run on {target} was interrupted before {undone}"
+        ));
+    }
+    result
+}
+
+fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     require_manifest(&args.package, context)?;
     let source = ValidationFiles::open(&args.package, &context.read_options)?;
     let validation = source.validation()?;

@@ -1,7 +1,7 @@
 //! Checks the resources of a single package, without a lockfile, a model or a machine.
 //!
-//! The values of templates are not known yet, so each one is replaced by a placeholder. Errors about parts of the file
-//! with a template are left out: with the real value, the part may be correct.
+//! The values of most templates are not known yet, so each one is replaced by a placeholder. Errors about parts of the file
+//! with such a template are left out: with the real value, the part may be correct.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,7 +180,7 @@ impl ResourceCheck<'_> {
     ) {
         let id = &resource.description.id.value;
         for reference in references(resource) {
-            let is_elsewhere = has_template(&reference.location)
+            let is_elsewhere = has_unknown_value(&reference.location)
                 || reference.value.kind() == ARTIFACT
                 || all.contains(&reference.value);
             if is_elsewhere {
@@ -285,13 +285,18 @@ fn retain_known(description: &mut ResourceDescription, known: &BTreeSet<Resource
 /// Whether a finding is about something that no value changes.
 fn is_certain(finding: &Diagnostic) -> bool {
     let mut places = finding.labels.iter().map(|label| &label.location);
-    !places.any(has_template)
+    !places.any(has_unknown_value)
 }
 
-fn has_template(place: &Location) -> bool {
+/// Whether a place has a template whose value depends on more than the package.
+fn has_unknown_value(place: &Location) -> bool {
     let span = place.span();
     let text = place.source().text().get(span.start..span.end);
-    text.is_some_and(|text| text.contains("${"))
+    let mut templates = text.unwrap_or_default().split("${").skip(1);
+    templates.any(|template| {
+        let path = template.split('}').next().unwrap_or_default();
+        !["package.name", "package.version"].contains(&path)
+    })
 }
 
 /// A text for each value: for those of an object, their names.

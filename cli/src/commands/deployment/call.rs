@@ -17,7 +17,7 @@ use super::prepared::locked_releases;
 use super::release_files::ReleaseFiles;
 use crate::args::CallArgs;
 use crate::commands::pin::read_model;
-use crate::commands::validate::{open_machine, target_failure};
+use crate::commands::validate::{open_machine, report_interruption, target_failure};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -31,6 +31,11 @@ pub(in crate::commands) fn call(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
+    let result = call_function(args, context, output);
+    report_interruption(result, &args.target, "the function returned", output)
+}
+
+fn call_function(args: &CallArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let (project, bound) = locked_releases(&args.project.manifest, context, output)?;
     let files = Arc::new(ReleaseFiles::new(
         bound.folders(&project, context)?,

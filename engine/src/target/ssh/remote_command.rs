@@ -139,7 +139,8 @@ impl Running<'_> {
                 let _ = self.child.wait();
                 return Ok(sent.is_some());
             }
-            if start.elapsed() > self.command.timeout {
+            // Without the group, the command would go on after its time.
+            if start.elapsed() > self.command.timeout && self.can_be_reached(&mut asked) {
                 self.signal("KILL");
                 end(self.child);
                 return Err(TargetError::Timeout {

@@ -120,8 +120,9 @@ fn misnamed_manifest(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let mut names = entries.map(|entry| entry.file_name());
     let name = names.find(|name| {
-        let name = name.to_string_lossy().to_ascii_lowercase();
-        name == "manifest.yml" || name == MANIFEST_FILE
+        let lower_case = name.to_string_lossy().to_ascii_lowercase();
+        // The path that was not found can be of something else beside a manifest.
+        name != MANIFEST_FILE && (lower_case == "manifest.yml" || lower_case == MANIFEST_FILE)
     })?;
     Some(folder.strip_prefix(".").unwrap_or(folder).join(name))
 }

@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Command};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list, without_credentials};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::{PackageName, most_similar};
 
 use crate::args::commands_with;
 use crate::early_output;
@@ -91,6 +91,20 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["server", "registry"], "'pkgres serve' runs a registry"),
 ];
 
+/// Words of other programs after a command, and what there is here.
+const SUBCOMMANDS_ELSEWHERE: &[(&str, &[&str], &str)] = &[
+    (
+        "config",
+        &["show", "ls", "edit"],
+        "'pkgres config list' shows all settings",
+    ),
+    (
+        "cache",
+        &["prune", "clear", "purge", "gc"],
+        "'pkgres cache clean' empties the cache, 'pkgres cache verify' removes only what is damaged",
+    ),
+];
+
 /// Options of other programs, and what there is here.
 const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
     (
@@ -138,8 +152,24 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
         "'--color never' prints no colors, and so does the variable NO_COLOR",
     ),
     (
-        &["--dev", "--optional", "--features", "-F", "--build"],
+        &["--dev", "--optional", "--features", "--build"],
         "all requirements of a package are of one kind, and there are no features",
+    ),
+    (
+        &["-F"],
+        "there are no features, and '--format' sets the format",
+    ),
+    (
+        &["-o", "--out"],
+        "the result is on stdout, which shells write into a file: 'pkgres COMMAND > FILE'",
+    ),
+    (
+        &["--vers"],
+        "the version follows the package: 'pkgres yank PACKAGE VERSION --reason TEXT'",
+    ),
+    (
+        &["--breaking"],
+        "'pkgres add PACKAGE@VERSION' requires another version, 'pkgres outdated' lists them",
     ),
     (
         &["--path", "--git"],
@@ -217,6 +247,9 @@ pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Erro
             if let Some(tip) = tip_about(ELSEWHERE, &written).filter(|_| is_command) {
                 error.remove(ContextKind::SuggestedSubcommand);
                 add_tips(&mut error, vec![tip]);
+            } else if let Some(tip) = tip_about_subcommand(&written, &command_of(words)) {
+                error.remove(ContextKind::SuggestedSubcommand);
+                add_tips(&mut error, vec![tip]);
             } else {
                 suggest_subcommand(&mut error, &written, &command_of(words));
             }
@@ -239,6 +272,20 @@ fn suggest_subcommand(error: &mut clap::Error, written: &str, command: &Command)
         // An empty list leaves a blank line.
         error.remove(ContextKind::Suggested);
     }
+}
+
+/// A tip about a word after a command: a word of another program, or a package that a command below is about.
+fn tip_about_subcommand(written: &str, command: &Command) -> Option<String> {
+    if command.get_name() == "owner" && PackageName::parse(written).is_ok() && written.contains('.')
+    {
+        return Some(format!(
+            "'pkgres owner list {written}' lists the owners of a package"
+        ));
+    }
+    let mut known = SUBCOMMANDS_ELSEWHERE.iter();
+    let (_, _, tip) =
+        known.find(|(name, words, _)| *name == command.get_name() && words.contains(&written))?;
+    Some((*tip).to_owned())
 }
 
 fn add_tips(error: &mut clap::Error, tips: Vec<String>) {
@@ -447,6 +494,17 @@ mod tests {
                 assert_eq!(message.matches("  tip: ").count(), 1, "{message}");
             }
         }
+        for (command, words, tip) in SUBCOMMANDS_ELSEWHERE {
+            for word in *words {
+                let message = message(&format!("pkgres {command} {word}"));
+                assert!(message.contains(tip), "{message}");
+            }
+        }
+        let message_of_owner = message("pkgres owner org.acme.Db");
+        assert!(
+            message_of_owner.contains("'pkgres owner list org.acme.Db'"),
+            "{message_of_owner}"
+        );
         for (options, tip) in OPTIONS_ELSEWHERE {
             for option in *options {
                 let message = message(&format!("pkgres serve {option}"));

@@ -13,7 +13,7 @@ use crate::server::Server;
 fn open_requests_are_finished_when_the_server_ends() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    let mut server = Server::start(&data, &[]);
+    let mut server = Server::start_with_log(&data, &[], "info");
     let token = Server::token(&data);
     let bytes = archive("a.Web", "1.0.0", &[]);
     let mut connection = server.connect();
@@ -60,8 +60,10 @@ fn open_requests_are_finished_when_the_server_ends() {
     stderr
         .read_to_string(&mut stderr_text)
         .expect("the messages");
+    let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    assert!(stderr_text.lines().all(is_json), "{stderr_text}");
     assert!(
-        stderr_text.starts_with("The administrator token is in "),
+        stderr_text.contains("the administrator token is in a file"),
         "{stderr_text}"
     );
     assert!(!stderr_text.contains(&token), "{stderr_text}");

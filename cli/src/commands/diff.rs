@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, folder_in_git, git, is_folder_of_revision, is_revision};
+use crate::invocation::quoted;
 use crate::lockfile::parse_lock;
 use crate::output::Output;
 use crate::project::member_hint;
@@ -303,6 +304,14 @@ fn file_of_revision(object: &str) -> Result<String> {
     })
 }
 
+/// The two revisions of a range as git writes it: `OLD..NEW` or `OLD...NEW`.
+fn range_of(text: &str) -> Option<(&str, &str)> {
+    let (old, new) = text.split_once("..")?;
+    let new = new.strip_prefix('.').unwrap_or(new);
+    let is_complete = !old.is_empty() && !new.is_empty() && !text.contains('/');
+    is_complete.then_some((old, new))
+}
+
 /// The lockfile at a place in a git revision, or the file of `REVISION:PATH`.
 fn lockfile_of_revision(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
@@ -325,10 +334,18 @@ fn lockfile_of_revision(text: &str, place: &LockPlace, context: &Context) -> Res
         } else {
             format!("`{shown}` is neither a lockfile nor a git revision")
         };
-        let unknown = if text == "HEAD" {
-            "commit the lockfile first, or name two: `pkgres diff OLD NEW`"
-        } else {
-            "a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected"
+        let range = range_of(text).map(|(old, new)| {
+            let (old, new) = (quoted(Path::new(old)), quoted(Path::new(new)));
+            format!("`pkgres diff {old} {new}` compares two revisions")
+        });
+        let unknown = match &range {
+            Some(range) => range,
+            None if text == "HEAD" => {
+                "commit the lockfile first, or name two: `pkgres diff OLD NEW`"
+            }
+            None => {
+                "a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected"
+            }
         };
         let without_repository =
             "`pkgres diff OLD NEW` compares two lockfiles, or folders with one";
@@ -350,5 +367,23 @@ fn lockfile_of_revision(text: &str, place: &LockPlace, context: &Context) -> Res
         }
         // Before the first lockfile nothing was locked.
         None => Ok(Lockfile::default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_git_are_two_revisions() {
+        for (text, range) in [
+            ("v1..v2", Some(("v1", "v2"))),
+            ("main...HEAD~1", Some(("main", "HEAD~1"))),
+            ("v1..", None),
+            ("v1.2", None),
+            ("../pkgres.lock", None),
+        ] {
+            assert_eq!(range_of(text), range, "{text}");
+        }
     }
 }

@@ -134,6 +134,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
         releases: &releases,
         record,
         requiring: requiring.as_deref(),
+        is_offline: context.registries.is_offline(),
         description: description.as_ref(),
         location: location_of(&releases.source, &configured),
     };
@@ -222,6 +223,8 @@ struct Info<'run> {
     releases: &'run Releases,
     record: &'run IndexRecord,
     requiring: Option<&'run [PackageName]>,
+    /// Whether registries on the network were not asked.
+    is_offline: bool,
     description: Option<&'run PackageDescription>,
     /// The location of its registry, with the name.
     location: String,
@@ -339,6 +342,10 @@ impl Info<'_> {
 
     fn requiring_text(&self) -> String {
         match self.requiring {
+            None if self.is_offline => {
+                "required by: unknown (with `--offline`, registries on the network are not asked)\n"
+                    .to_owned()
+            }
             None => "required by: unknown (the registry does not report it)\n".to_owned(),
             Some([]) => "required by: nothing\n".to_owned(),
             Some(names) => {

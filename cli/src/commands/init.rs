@@ -8,7 +8,7 @@ use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE, PackageName, PackagePath};
 use serde_json::json;
 
 use self::template::{NewPackage, PROVIDED_FILE, TemplateFile};
-use pkgres_settings::SETTINGS_FILE;
+use pkgres_settings::{SETTINGS_FILE, SettingsFile};
 
 use crate::args::{InitArgs, Template};
 use crate::commands::config::path_from_file;
@@ -69,11 +69,8 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
     }
     show_files(&files, &kept, args, output);
     if (package.files().iter()).any(|file| is_set_above(file, context)) {
-        let file = &context.settings.project.path;
         let provided = args.folder.join(PROVIDED_FILE);
-        let settings = package.settings(&path_from_file(&provided.to_string_lossy(), file));
-        let above = Origin::File(file.clone());
-        output.note(&format!("Add to {above}: {}", settings.trim_end()));
+        output.note(&how_to_set(&package, &provided, &context.settings.project));
     }
     let shown = path.to_string_lossy();
     let shown = Escaped::new(&shown);
@@ -121,6 +118,27 @@ fn show_files(files: &[TemplateFile], kept: &[TemplateFile], args: &InitArgs, ou
         let path = path.to_string_lossy();
         output.note(&format!("Left as it is: {}", Escaped::new(&path)));
     }
+}
+
+/// What to write into the settings file above a package for the package to resolve.
+fn how_to_set(package: &NewPackage<'_>, provided: &Path, above: &SettingsFile) -> String {
+    let provided = path_from_file(&provided.to_string_lossy(), &above.path);
+    let known = above.table.get("provide").and_then(toml::Value::as_array);
+    let known = known.into_iter().flatten().filter_map(toml::Value::as_str);
+    let mut paths: Vec<String> = known.map(str::to_owned).collect();
+    if !paths.contains(&provided) {
+        paths.push(provided);
+    }
+    let settings = package.settings(&paths);
+    let file = Origin::File(above.path.clone());
+    // After the head of a table, a line would be a part of the table.
+    let place = if above.table.values().any(toml::Value::is_table) {
+        ", above its first table"
+    } else {
+        ""
+    };
+    let verb = if paths.len() > 1 { "Set in" } else { "Add to" };
+    format!("{verb} {file}{place}: {}", settings.trim_end())
 }
 
 /// Whether a file is one with settings, and the folder has settings already: a second file would hide them.

@@ -1,7 +1,8 @@
 //! `pkgres login` and `pkgres logout`
 
 use std::io::{IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use console::Term;
@@ -138,8 +139,8 @@ fn stored_tokens() -> Result<PathBuf> {
 
 /// The token: from a file, from a person at a terminal, or from stdin.
 fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Result<String> {
-    let bytes = if let Some(path) = &args.token_file {
-        read_file(path, MAX_INPUT_BYTES, Follow::Links)?
+    let bytes = if let Some(path) = args.token_file.as_ref().filter(|path| !is_stdin(path)) {
+        read_token_file(path)?
     } else if std::io::stdin().is_terminal() {
         return ask(address, output);
     } else {
@@ -151,8 +152,12 @@ fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Resul
         bytes
     };
     let text = String::from_utf8(bytes).map_err(|_| failed(&CredentialError::NotAToken))?;
-    if text.trim().is_empty() && args.token_file.is_none() {
-        let message = "there is no token on stdin, and no terminal to ask for one";
+    let is_stdin = args.token_file.as_deref().is_none_or(is_stdin);
+    if text.trim().is_empty() && is_stdin {
+        let message = match args.token_file {
+            Some(_) => "there is no token on stdin",
+            None => "there is no token on stdin, and no terminal to ask for one",
+        };
         return Err(Diagnostic::error(Code::Denied, message)
             .hint("name a file with the token: `--token-file FILE`")
             .into());
@@ -160,6 +165,27 @@ fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Resul
     // Editors on Windows begin files with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(text.trim().to_owned())
+}
+
+/// Whether the path of a file is the usual word for stdin.
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The bytes of a file with a token. Shells pass the output of a program as a pipe (`<(pass show pkgres)`).
+fn read_token_file(path: &Path) -> Result<Vec<u8>> {
+    let is_pipe = std::fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo());
+    if !is_pipe {
+        return Ok(read_file(path, MAX_INPUT_BYTES, Follow::Links)?);
+    }
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|pipe| pipe.take(MAX_INPUT_BYTES).read_to_end(&mut bytes));
+    read.map_err(|error| {
+        let shown = Escaped::path(path);
+        Failure::usage(format!("cannot read {shown}: {error}"))
+    })?;
+    Ok(bytes)
 }
 
 /// Asks for the token, and does not show what is typed. Enter ends it.

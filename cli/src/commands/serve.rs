@@ -23,6 +23,9 @@ use crate::output::Output;
 /// The default of `PKGRES_LOG`.
 const DEFAULT_LOG_FILTER: &str = "warn,pkgres_registry_server=info";
 
+/// The source of log lines of this command for filters: the server.
+const LOG_TARGET: &str = "pkgres_registry_server";
+
 /// The name of the file with the first token.
 const TOKEN_FILE: &str = "admin-token";
 
@@ -74,11 +77,12 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         output.data(&format!("http://{address}/\n"));
         output.flush();
         if is_new {
-            let path = token_file.to_string_lossy();
-            output.message(&format!(
-                "The administrator token is in {}",
-                Escaped::new(&path)
-            ));
+            // Programs that collect the log read lines of JSON only.
+            tracing::info!(
+                target: LOG_TARGET,
+                file = %Escaped::path(&token_file),
+                "the administrator token is in a file"
+            );
         }
         serve(listener, service, options, shutdown).await;
         Ok(())

@@ -87,7 +87,7 @@ impl RegistryOptions {
             ..Self::default()
         };
         if let Some(args) = args {
-            options.explicit = parse(&args.registries, Path::new(""), "--registry")?;
+            options.explicit = options.explicit_registries(&args.registries)?;
             options.provided_files = match args.provided.as_slice() {
                 [] => settings.project.provided_files()?,
                 files => files.to_vec(),
@@ -105,6 +105,44 @@ impl RegistryOptions {
             };
         }
         Ok(options)
+    }
+
+    /// The registries that `--registry` names: by a location, or by the name that the settings give to one.
+    fn explicit_registries(&self, texts: &[String]) -> Result<Vec<ConfiguredRegistry>> {
+        // A location has a colon.
+        let configured = if texts.iter().all(|text| text.contains(':')) {
+            None
+        } else {
+            self.configured(None)?
+        };
+        let named = |text: &str| {
+            let mut known = configured.iter().flatten();
+            known.find(|registry| registry.location.name.as_str() == text)
+        };
+        let locations: Vec<String> = texts
+            .iter()
+            .filter(|text| named(text).is_none())
+            .cloned()
+            .collect();
+        let mut located = parse(&locations, Path::new(""), "--registry")?.into_iter();
+        let mut registries: Vec<ConfiguredRegistry> = Vec::with_capacity(texts.len());
+        for text in texts {
+            let registry = named(text).cloned().or_else(|| located.next());
+            let registry = registry.expect("each location is one registry");
+            let name = &registry.location.name;
+            if registries.iter().any(|other| other.location.name == *name) {
+                return Err(Failure::usage(format!(
+                    "--registry: two registries are called `{name}`"
+                )));
+            }
+            registries.push(registry);
+        }
+        Ok(registries)
+    }
+
+    /// Whether registries on the network are not asked.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.network.offline
     }
 
     /// The same options, of a run that only uses what the cache has of registries on the network.

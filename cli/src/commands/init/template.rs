@@ -45,7 +45,7 @@ impl NewPackage<'_> {
         if self.template == Template::Plugin {
             files.push(file(PROVIDED_FILE, self.provided()));
         }
-        let settings = self.settings(PROVIDED_FILE);
+        let settings = self.settings(&[PROVIDED_FILE.to_owned()]);
         if !settings.is_empty() {
             files.push(file(SETTINGS_FILE, settings));
         }
@@ -83,9 +83,9 @@ impl NewPackage<'_> {
         format!("{}-plugin", self.parts().1.to_ascii_lowercase())
     }
 
-    /// The settings that commands about the package need. `provided` is the path of the file with the releases that the
+    /// The settings that commands about the package need. `provided` are the paths of the files with the releases that the
     /// host provides, from the folder of the settings.
-    pub(super) fn settings(&self, provided: &str) -> String {
+    pub(super) fn settings(&self, provided: &[String]) -> String {
         let mut text = String::new();
         match self.core {
             _ if !self.is_core_named => {}
@@ -93,8 +93,8 @@ impl NewPackage<'_> {
             None => text.push_str("no-core-library = true\n"),
         }
         if self.template == Template::Plugin {
-            let path = toml::Value::from(provided);
-            text.push_str(&format!("provide = [{path}]\n"));
+            let paths = toml::Value::from(provided.to_vec());
+            text.push_str(&format!("provide = {paths}\n"));
         }
         text
     }

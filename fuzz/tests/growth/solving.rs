@@ -1,4 +1,4 @@
-//! Explaining that classes of many packages contradict each other.
+//! Explaining conflicts of many packages, or of many versions.
 
 use pkgres_manifest::{IndexRecord, Limits, RegistryName, ReleaseSource};
 use pkgres_resolver::{Request, Resolver, Step, Supply};
@@ -39,6 +39,23 @@ fn diamond(size: usize) -> Vec<u8> {
     ];
     lines.extend(chain("C", size / 100, r#"["Z","1"]"#));
     lines.extend(chain("D", size / 100, r#"["Z","2"]"#));
+    lines.join("\n").into_bytes()
+}
+
+/// A root that requires a missing version of a package. Each version of this package and of another one has a requirement
+/// of its own on the other.
+fn versions(size: usize) -> Vec<u8> {
+    let mut lines = vec![r#"{"name":"Root","version":"1.0.0","require":[["A","9"]]}"#.to_owned()];
+    let count = size / 100;
+    lines.extend((0..count).map(|at| {
+        let next = at + 1;
+        format!(r#"{{"name":"A","version":"1.{at}.0","require":[["B","1.{next}"]]}}"#)
+    }));
+    lines.extend(
+        (0..count).map(|at| {
+            format!(r#"{{"name":"B","version":"1.{at}.0","require":[["A","<1.{at}"]]}}"#)
+        }),
+    );
     lines.join("\n").into_bytes()
 }
 
@@ -87,5 +104,6 @@ pub(crate) fn shapes() -> Vec<Shape> {
     vec![
         shape("a cycle of classes", cycle),
         shape("classes of two versions", diamond),
+        shape("requirements of many versions", versions),
     ]
 }

@@ -207,6 +207,8 @@ pub(super) struct NeededLines {
     pub(super) reported: Vec<PositionSet>,
     /// Whether it is proved that no line can be left out.
     pub(super) is_minimal: bool,
+    /// Whether each fact has one line, so that a smallest set of facts is a smallest set of lines, too.
+    pub(super) is_one_each: bool,
 }
 
 /// A line of a fact.
@@ -289,6 +291,7 @@ pub(super) fn needed_lines(
     Ok(NeededLines {
         reported,
         is_minimal,
+        is_one_each: whole.len() + kept.len() == facts.len(),
     })
 }
 

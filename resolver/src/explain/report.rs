@@ -81,7 +81,7 @@ pub(super) fn report(
         summary: text,
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal && lines.is_minimal,
-        is_smallest: reduced.is_smallest && lines.is_minimal,
+        is_smallest: reduced.is_smallest && lines.is_minimal && lines.is_one_each,
         hints: suggestions.map_or_else(Vec::new, |suggestions| {
             hints(problem, facts, unsatisfiable, suggestions)
         }),

@@ -306,6 +306,25 @@ fn the_smaller_of_two_conflicts_is_explained() {
     assert_eq!(texts, expected);
 }
 
+/// What B 1 and B 2 require of C is one fact, which takes two lines. Another set of
+/// as many facts, with what C 1 requires of B in place of what the root does, takes one line less.
+#[test]
+fn a_set_with_two_lines_of_a_fact_is_not_called_smallest() {
+    let mut universe = Universe::new(
+        release("R", "1").requires("C", ">=1").requires("B", "*"),
+        vec![
+            release("B", "1").requires("C", "<1"),
+            release("B", "2").requires("C", "0.0.0"),
+            release("C", "0"),
+            release("C", "1").requires("B", "!=2.0.0"),
+        ],
+    );
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("B rules out C 1");
+    assert!(conflict.is_minimal);
+    assert_eq!(conflict.is_smallest, conflict.reasons.len() == 3);
+}
+
 /// The requirement of PE on a newer PC and the class of PK contradict each other only while PC has one release. Several are
 /// allowed, so that a reason says what is wrong with the older one, too.
 #[test]

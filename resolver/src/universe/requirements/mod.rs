@@ -19,6 +19,7 @@ use super::catalog::Catalog;
 use super::{PackageId, ReleaseId};
 use crate::index::{IndexedRequirement, NONE, is_large, to_u32, width};
 use crate::set::PositionSet;
+use owners::OwnerGroups;
 pub(crate) use owners::SetId;
 pub(crate) use stated::{EffectiveRequirement, SpecCache, StatedRequirement};
 
@@ -35,6 +36,8 @@ pub(crate) struct Requirements {
     objects: Arc<[StatedRequirement]>,
     /// The releases that share a requirement, by package, target, and the set that they allow of it.
     owners: FxHashMap<(PackageId, PackageId, SetId), SetId>,
+    /// The same for the packages that were asked for, in less memory.
+    groups: FxHashMap<PackageId, OwnerGroups>,
 }
 
 /// A set that is asked for again.
@@ -101,6 +104,69 @@ struct RequirementReader {
     owners_width: u32,
 }
 
+/// A requirement of a release, before what it allows is worked out.
+#[derive(Debug, Clone, Copy)]
+struct Identified {
+    target: PackageId,
+    /// The number of its spec in the index.
+    spec: u32,
+    /// Where the index has its sets.
+    sets: u32,
+    owners: Owners,
+    /// Whether it is on the core library.
+    is_core: bool,
+    is_as_indexed: bool,
+}
+
+impl RequirementReader {
+    /// A reader, and the numbers of the requirements that the release states.
+    fn new(catalog: &Catalog, release: ReleaseId) -> (Self, Range<usize>) {
+        let delivered = *catalog.delivered(release.package);
+        let reader = Self {
+            release,
+            core: catalog.core_required_by(release.package),
+            loaded: delivered.loaded,
+            owners_width: to_u32(width(delivered.count)),
+        };
+        let index = catalog.index(reader.loaded);
+        (
+            reader,
+            index.requirement_range(delivered.first + release.index),
+        )
+    }
+
+    /// A requirement that counts: it is neither on the package itself nor left out.
+    fn identify(self, catalog: &mut Catalog, number: usize) -> Option<Identified> {
+        let loaded = self.loaded;
+        let IndexedRequirement {
+            target: name,
+            spec,
+            sets,
+        } = catalog.index(loaded).requirement(number);
+        let target = catalog.package_id_in(loaded, name);
+        if target == self.release.package || catalog.is_left_out(target) {
+            return None;
+        }
+        let is_as_indexed = is_as_indexed(catalog, loaded, target);
+        let are_owners_indexed = is_as_indexed || has_no_releases(catalog, loaded, name, target);
+        let is_core = Some(target) == self.core;
+        let owners = if are_owners_indexed && !is_core {
+            owners_in_index(loaded, sets)
+        } else {
+            // Releases that do not state a requirement on the core library have it, too.
+            Owners::Unknown
+        };
+        Some(Identified {
+            target,
+            spec,
+            sets,
+            owners,
+            is_core,
+            is_as_indexed,
+        })
+    }
+}
+
 /// Where the reading of simple requirements ended.
 enum Next {
     /// At the end.
@@ -160,13 +226,7 @@ impl Requirements {
             self.read_objects(catalog, requirements);
             return;
         }
-        let delivered = *catalog.delivered(release.package);
-        let reader = RequirementReader {
-            release,
-            core: catalog.core_required_by(release.package),
-            loaded: delivered.loaded,
-            owners_width: to_u32(width(delivered.count)),
-        };
+        let (reader, mut range) = RequirementReader::new(catalog, release);
         if let Some(core) = reader.core {
             let overriding = catalog.policy().overriding(core);
             requirements.push(PackageRequirement {
@@ -179,9 +239,6 @@ impl Requirements {
                 is_short: false,
             });
         }
-        let mut range = catalog
-            .index(reader.loaded)
-            .requirement_range(delivered.first + release.index);
         requirements.reserve(range.len() + 1);
         loop {
             match read_simple(catalog, reader, &mut range, requirements) {
@@ -202,25 +259,18 @@ impl Requirements {
         number: usize,
         requirements: &mut Vec<PackageRequirement>,
     ) {
-        let loaded = reader.loaded;
-        let IndexedRequirement {
-            target: name,
+        let Some(identified) = reader.identify(catalog, number) else {
+            return;
+        };
+        let Identified {
+            target,
             spec,
             sets,
-        } = catalog.index(loaded).requirement(number);
-        let target = catalog.package_id_in(loaded, name);
-        if target == reader.release.package || catalog.is_left_out(target) {
-            return;
-        }
-        let is_as_indexed = is_as_indexed(catalog, loaded, target);
-        let are_owners_indexed = is_as_indexed || has_no_releases(catalog, loaded, name, target);
-        let is_core = Some(target) == reader.core;
-        let owners = if are_owners_indexed && !is_core {
-            owners_in_index(loaded, sets)
-        } else {
-            // Releases that do not state a requirement on the core library have it, too.
-            Owners::Unknown
-        };
+            owners,
+            is_core,
+            is_as_indexed,
+        } = identified;
+        let loaded = reader.loaded;
         let allowed = if is_as_indexed && has_allowed_set(catalog, sets, target) {
             SetId::indexed(loaded, sets + reader.owners_width)
         } else {

@@ -6,7 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Owners, PackageRequirement, Requirements, SetKey, known_width};
+use super::{
+    Identified, Owners, PackageRequirement, RequirementReader, Requirements, SetKey, known_width,
+    matching_candidates,
+};
 use crate::index::{IndexedRequirement, NONE, to_u32, width};
 use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
@@ -64,8 +67,23 @@ impl Requirements {
             self.owners.insert(key, owners);
             return Some(owners);
         }
-        self.find_owners(catalog, package);
-        self.owners.get(&key).copied()
+        let allowed = PositionSet::of_words(self.allowed_words(catalog, requirement));
+        let group = (requirement.target, allowed);
+        if !self.groups_of(package).contains_key(&group) {
+            let groups = self.find_groups(catalog, package);
+            self.groups.insert(package, groups);
+        }
+        let group = self.groups_of(package).get(&group)?.clone();
+        if group.len() == 1 {
+            return None;
+        }
+        let owners = self.store(catalog, package, &group);
+        self.owners.insert(key, owners);
+        Some(owners)
+    }
+
+    fn groups_of(&mut self, package: PackageId) -> &OwnerGroups {
+        self.groups.entry(package).or_default()
     }
 
     /// The releases of a package that allow the same releases of the core library. Most state no requirement on
@@ -112,37 +130,44 @@ impl Requirements {
         owners.into_iter().collect()
     }
 
-    /// Works out the owners of all requirements of a package whose owners no index holds.
-    fn find_owners(&mut self, catalog: &mut Catalog, package: PackageId) {
-        let mut requirements = Vec::new();
-        let mut all: Vec<(PackageRequirement, u32)> = Vec::new();
+    /// The owners of all requirements of a package whose owners no index holds, except those on the core library. Sets of
+    /// words would take memory with the square of the versions, most of which no search looks at.
+    fn find_groups(&mut self, catalog: &mut Catalog, package: PackageId) -> OwnerGroups {
+        let mut allowed_by: FxHashMap<(u32, PackageId), PositionSet> = FxHashMap::default();
+        let mut groups: FxHashMap<(PackageId, PositionSet), Vec<u32>> = FxHashMap::default();
         for release in catalog.releases(package) {
-            self.read(catalog, release, &mut requirements);
-            // The targets of other releases may not have been delivered yet.
-            let is_open = |requirement: &&PackageRequirement| {
-                requirement.owners == Owners::Unknown && requirement.is_known()
-            };
-            let open = requirements.iter().filter(is_open);
-            all.extend(open.map(|requirement| (*requirement, release.index)));
-        }
-        let key = |requirement: &PackageRequirement| {
-            let allowed = self.allowed_words(catalog, requirement);
-            (requirement.target, allowed)
-        };
-        all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
-        let groups: Vec<&[(PackageRequirement, u32)]> = all
-            .chunk_by(|(one, _), (two, _)| key(one) == key(two))
-            .collect();
-        for group in groups {
-            let owners: PositionSet = group.iter().map(|(_, release)| *release).collect();
-            let owners = self.store(catalog, package, &owners);
-            for (requirement, _) in group {
-                let key = (package, requirement.target, requirement.allowed);
-                self.owners.insert(key, owners);
+            let (reader, range) = RequirementReader::new(catalog, release);
+            for number in range {
+                let Some(identified) = reader.identify(catalog, number) else {
+                    continue;
+                };
+                let Identified { target, spec, .. } = identified;
+                // The targets of other releases may not have been delivered yet.
+                let is_open = identified.owners == Owners::Unknown
+                    && !identified.is_core
+                    && catalog.is_delivered(target);
+                if !is_open {
+                    continue;
+                }
+                let allowed = allowed_by.entry((spec, target)).or_insert_with(|| {
+                    let overriding = catalog.policy().overriding(target).cloned();
+                    let spec =
+                        overriding.unwrap_or_else(|| catalog.index(reader.loaded).spec(spec));
+                    matching_candidates(catalog, target, &spec)
+                });
+                let group = groups.entry((target, allowed.clone())).or_default();
+                group.push(release.index);
             }
         }
+        let groups = groups.into_iter();
+        groups
+            .map(|(group, owners)| (group, owners.into_iter().collect()))
+            .collect()
     }
 }
+
+/// The releases of a package that share a requirement, by its target and what it allows of that.
+pub(super) type OwnerGroups = FxHashMap<(PackageId, PositionSet), PositionSet>;
 
 /// A set of releases of one package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -252,7 +277,10 @@ mod tests {
         let mut requirements = Vec::new();
         let of_release = |release| {
             universe.requirements(release, &mut requirements);
-            let owners = universe.owners(release, requirements.first()?)?;
+            let requirement = requirements.first()?;
+            let Some(owners) = universe.owners(release, requirement) else {
+                return Some(vec![release.index]);
+            };
             let owners = universe.set(owners, universe.catalog.width(package));
             Some((0..4).filter(|at| bits::contains(owners, *at)).collect())
         };

@@ -9,8 +9,13 @@ use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions
 const CLASSES: &str = "Namespaces: {=: acme}\nName: Other\n---\nName: Holder\nProperties:\n  \
                        main: {Contract: $}\n  other: {Contract: $}\n---\nName: App\n";
 
-/// What is wrong with a value, as the messages say it.
+/// What is wrong with a value in JSON, as the messages say it.
 fn problems(contract: &str, value: &str) -> Vec<String> {
+    problems_in("model.json", contract, value)
+}
+
+/// What is wrong with a value in a model in JSON or YAML, as the messages say it.
+fn problems_in(name: &str, contract: &str, value: &str) -> Vec<String> {
     let options = ReadOptions::with_core(None);
     let manifest = b"FullName: acme\nType: Library\nVersion: 1.0.0\n\
                      Classes: {acme.App: App.yaml, acme.Holder: App.yaml, acme.Other: App.yaml}\n";
@@ -34,12 +39,13 @@ fn problems(contract: &str, value: &str) -> Vec<String> {
         format!(r#""?": {{"id": "{id}", "type": "acme.{class}/1.0.0@acme"}}"#)
     };
     let model = format!(
-        r#"{{{}, "other": {{{}}}, "main": {{{}, "p": {value}}}}}"#,
+        r#"{}{{{}, "other": {{{}}}, "main": {{{}, "p": {value}}}}}"#,
+        if name.ends_with(".yaml") { "--- " } else { "" },
         header("root", "Holder"),
         header("other", "Other"),
         header("main", "App")
     );
-    let (model, _) = ObjectModel::read("model.json", model.as_bytes(), &Limits::default())
+    let (model, _) = ObjectModel::read(name, model.as_bytes(), &Limits::default())
         .into_result()
         .expect("the model is valid");
     let report = check_model(&model, &packages);
@@ -88,6 +94,42 @@ fn scalars_are_converted_as_the_engine_does() {
     for value in ["5", r#""""#, "[1]", r#"{"a": 1}"#] {
         accepts("$.bool()", value);
     }
+}
+
+#[test]
+fn numbers_in_yaml_are_those_of_the_loader_of_the_engine() {
+    let problems = |contract: &str, value: &str| problems_in("model.yaml", contract, value);
+    for value in [
+        "0x1F90", "0b11", "1:30", "017", "1_000", "+5", "08", "yes", "Off", "1.5e+3", "1:30.5",
+        "' 5 '",
+    ] {
+        assert_eq!(problems("$.int()", value), [""; 0], "{value}");
+    }
+    for value in [
+        "1e3",
+        "1.5e3",
+        "0o17",
+        ".inf",
+        ".nan",
+        "2001-01-01",
+        "'0x10'",
+        "'yes'",
+    ] {
+        let found = problems("$.int()", value);
+        assert!(
+            found[0].contains("must be an integer"),
+            "{value}: {found:?}"
+        );
+    }
+    for value in ["0x10", "yes", "1e3"] {
+        assert_eq!(problems("$.string()", value), [""; 0], "{value}");
+    }
+    for value in ["1.5e+3", "1:30.5"] {
+        let found = problems("$.string()", value);
+        assert!(found[0].contains("must be text"), "{value}: {found:?}");
+    }
+    // JSON has other numbers.
+    accepts("$.int()", "1e3");
 }
 
 #[test]

@@ -21,6 +21,18 @@ impl Scalar {
         self.style == Style::Plain && is_int(&self.text)
     }
 
+    /// The number, if YAML 1.1 reads it as one: a whole number in decimal digits, others without `_`.
+    pub(crate) fn yaml_1_1_number(&self) -> Option<String> {
+        if self.style != Style::Plain {
+            return None;
+        }
+        if is_int(&self.text) {
+            Some(decimal(&self.text))
+        } else {
+            is_float(&self.text).then(|| fraction(&self.text))
+        }
+    }
+
     /// Whether YAML 1.1 reads it as text: not as null, true, false, a number or a date.
     pub(crate) fn is_text(&self) -> bool {
         self.style != Style::Plain
@@ -67,6 +79,65 @@ fn is_int(text: &str) -> bool {
     parts.next().is_some_and(|first| {
         first.starts_with(|it: char| it.is_ascii_digit()) && all(first, char::is_ascii_digit)
     }) && parts.all(is_sixtieth)
+}
+
+/// A whole number of YAML 1.1 in decimal digits. One with another base that is too large for exact arithmetic is approximate.
+fn decimal(text: &str) -> String {
+    let text = text.replace('_', "");
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let is_octal = digits.len() > 1 && digits.starts_with('0');
+    let (base, digits) = if let Some(binary) = digits.strip_prefix("0b") {
+        (2_u8, binary)
+    } else if let Some(hexadecimal) = digits.strip_prefix("0x") {
+        (16, hexadecimal)
+    } else if is_octal {
+        (8, digits)
+    } else if digits.contains(':') {
+        (60, digits)
+    } else {
+        return format!("{sign}{digits}");
+    };
+    let places: Vec<u32> = if base == 60 {
+        let places = digits.split(':');
+        places
+            .map(|place| place.parse().unwrap_or(u32::MAX))
+            .collect()
+    } else {
+        digits
+            .chars()
+            .filter_map(|digit| digit.to_digit(16))
+            .collect()
+    };
+    let exact = places.iter().try_fold(0_u128, |value, place| {
+        value
+            .checked_mul(u128::from(base))?
+            .checked_add(u128::from(*place))
+    });
+    match exact {
+        Some(value) => format!("{sign}{value}"),
+        None => {
+            let value = (places.iter()).fold(0.0, |value, place| {
+                value * f64::from(base) + f64::from(*place)
+            });
+            format!("{sign}{value:.0}")
+        }
+    }
+}
+
+/// A number of YAML 1.1 that is not whole, with base 10.
+fn fraction(text: &str) -> String {
+    let text = text.replace('_', "");
+    if !text.contains(':') {
+        return text;
+    }
+    let number = text.strip_prefix(['+', '-']).unwrap_or(&text);
+    let places = number.split(':').map(|place| place.parse().unwrap_or(0.0));
+    let value = places.fold(0.0, |value, place: f64| value * 60.0 + place);
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    format!("{sign}{value:?}")
 }
 
 /// A digit of a number with base 60.
@@ -146,6 +217,60 @@ mod tests {
             text: text.to_owned(),
             style: Style::Plain,
         }
+    }
+
+    #[test]
+    fn numbers_are_read_as_yaml_1_1_reads_them() {
+        for (text, number) in [
+            ("0", "0"),
+            ("-7", "-7"),
+            ("+5", "5"),
+            ("1_000", "1000"),
+            ("017", "15"),
+            ("-017", "-15"),
+            ("0x1F90", "8080"),
+            ("-0x_f", "-15"),
+            ("0b1_1", "3"),
+            ("1:30", "90"),
+            ("1:59:07", "7147"),
+            (
+                "340282366920938463463374607431768211456",
+                "340282366920938463463374607431768211456",
+            ),
+            ("1.", "1."),
+            ("1_0.5", "10.5"),
+            ("1.5e+7", "1.5e+7"),
+            ("-1:30.5", "-90.5"),
+            (".inf", ".inf"),
+        ] {
+            assert_eq!(
+                plain(text).yaml_1_1_number().as_deref(),
+                Some(number),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "08",
+            "0o17",
+            "1e3",
+            "1.5e7",
+            "1:60",
+            "0x",
+            "yes",
+            "2001-01-01",
+            "a",
+        ] {
+            assert_eq!(plain(text).yaml_1_1_number(), None, "{text}");
+        }
+        let far = format!("0x{}", "f".repeat(40));
+        let number = plain(&far).yaml_1_1_number().expect("it is a number");
+        assert_eq!(number.len(), 49, "{number}");
+        let quoted = Scalar {
+            style: Style::Quoted,
+            ..plain("5")
+        };
+        assert_eq!(quoted.yaml_1_1_number(), None);
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub enum ValueKind {
     Null,
     /// True or false.
     Bool(bool),
-    /// A number, as written.
+    /// A number: a whole one in decimal digits, others as written.
     Number(String),
     /// Text that is not the id of an object.
     Text(String),

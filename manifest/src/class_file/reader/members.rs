@@ -405,10 +405,10 @@ fn length(scalar: &Scalar) -> Option<i64> {
 fn literal(scalar: &Scalar) -> Literal {
     if scalar.is_null() {
         Literal::Null
-    } else if let Some(value) = scalar.as_bool() {
+    } else if let Some(value) = scalar.yaml_1_1_bool() {
         Literal::Bool(value)
-    } else if scalar.style == Style::Plain && scalar.text.parse::<f64>().is_ok() {
-        Literal::Number(scalar.text.clone())
+    } else if let Some(number) = scalar.yaml_1_1_number() {
+        Literal::Number(number)
     } else {
         Literal::Text(scalar.text.clone())
     }

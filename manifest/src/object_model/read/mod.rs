@@ -32,6 +32,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
     };
     let mut reader = ModelReader {
         source: &source,
+        is_json,
         objects: Vec::new(),
         ids: HashMap::new(),
         by_header: HashMap::new(),
@@ -89,6 +90,7 @@ pub(super) fn read_value(
     };
     let mut reader = ModelReader {
         source: &source,
+        is_json: true,
         objects: model.objects.clone(),
         ids: HashMap::new(),
         by_header: HashMap::new(),
@@ -184,6 +186,8 @@ fn link(value: &mut ModelValue, ids: &HashMap<String, ValueKind>) {
 
 struct ModelReader<'source> {
     source: &'source Arc<SourceText>,
+    /// Whether the document is JSON, whose numbers differ from those of YAML.
+    is_json: bool,
     objects: Vec<ModelObject>,
     /// The objects with an id, where they are written first.
     ids: HashMap<String, Written<'source>>,
@@ -336,7 +340,7 @@ impl<'source> ModelReader<'source> {
     /// Recursion is bounded by the depth limit on documents.
     fn value(&mut self, node: &'source Node, holder: Option<ObjectId>) -> ModelValue {
         let kind = match &node.value {
-            Value::Scalar(scalar) => scalar_kind(scalar),
+            Value::Scalar(scalar) => scalar_kind(scalar, self.is_json),
             Value::Sequence(items) => {
                 ValueKind::List(items.iter().map(|item| self.value(item, holder)).collect())
             }
@@ -433,7 +437,7 @@ impl<'source> ModelReader<'source> {
     /// it are noted, so that versions are written into both texts.
     fn is_written_again(&mut self, first: &'source Node, again: &'source Node) -> bool {
         let mut headers = Vec::new();
-        if !same_content(first, again, &mut headers) {
+        if !same_content(first, again, self.is_json, &mut headers) {
             return false;
         }
         for (first, again) in headers {
@@ -454,12 +458,14 @@ impl<'source> ModelReader<'source> {
 fn same_content<'node>(
     first: &'node Node,
     again: &'node Node,
+    is_json: bool,
     headers: &mut Vec<(usize, &'node Node)>,
 ) -> bool {
     let mut rest = vec![(first, again)];
     while let Some((first, again)) = rest.pop() {
         match (&first.value, &again.value) {
-            (Value::Scalar(one), Value::Scalar(two)) if scalar_kind(one) == scalar_kind(two) => {}
+            (Value::Scalar(one), Value::Scalar(two))
+                if scalar_kind(one, is_json) == scalar_kind(two, is_json) => {}
             (Value::Sequence(one), Value::Sequence(two)) if one.len() == two.len() => {
                 rest.extend(one.iter().zip(two));
             }
@@ -486,19 +492,25 @@ fn same_content<'node>(
     true
 }
 
-fn scalar_kind(scalar: &Scalar) -> ValueKind {
+/// What a scalar is. The engine reads YAML as YAML 1.1.
+fn scalar_kind(scalar: &Scalar, is_json: bool) -> ValueKind {
     if scalar.is_null() {
-        ValueKind::Null
-    } else if let Some(value) = scalar.as_bool() {
-        ValueKind::Bool(value)
-    } else if scalar.style == Style::Plain && is_number(&scalar.text) {
-        ValueKind::Number(scalar.text.clone())
+        return ValueKind::Null;
+    }
+    let (truth, number) = if is_json {
+        let is_number = scalar.style == Style::Plain && is_number(&scalar.text);
+        (scalar.as_bool(), is_number.then(|| scalar.text.clone()))
     } else {
-        ValueKind::Text(scalar.text.clone())
+        (scalar.yaml_1_1_bool(), scalar.yaml_1_1_number())
+    };
+    match (truth, number) {
+        (Some(truth), _) => ValueKind::Bool(truth),
+        (None, Some(number)) => ValueKind::Number(number),
+        (None, None) => ValueKind::Text(scalar.text.clone()),
     }
 }
 
-/// Whether YAML 1.2 and JSON read a plain scalar as a number.
+/// Whether JSON reads a plain scalar as a number.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')

@@ -40,6 +40,7 @@ mod model;
 mod record_differences;
 mod record_effects;
 mod required_classes;
+mod single_parents;
 mod suggestions;
 mod validation;
 mod written_contracts;

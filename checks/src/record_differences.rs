@@ -10,6 +10,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, Ecosystem, IndexRecord, IndexedClass};
 
 use crate::api::define_rules;
+use crate::single_parents::SingleParents;
 
 define_rules! {
     /// A rule for one kind of difference between two releases of an ecosystem other than class packages.
@@ -113,6 +114,7 @@ pub fn compare_records(
     inherits: bool,
 ) -> Option<Vec<RecordDifference>> {
     let (before, after) = (Classes::of(old)?, Classes::of(new)?);
+    let ancestry = inherits.then(|| Ancestry::of(&after));
     let mut found = Vec::new();
     let mut add = |rule, class: &ClassName, message| {
         found.push(RecordDifference {
@@ -138,11 +140,10 @@ pub fn compare_records(
             let message = format!("{shown} was renamed to `{other}`");
             add(RecordRule::ClassRenamed, &class.name, message);
         }
-        if inherits {
-            let ancestors = after.ancestors(name);
+        if let Some(ancestry) = &ancestry {
             // What an ancestor of this package lost is reported there, and ancestors that are gone are, too.
             let lost = before.by_name[name].extends.iter();
-            for parent in lost.filter(|parent| !ancestors.contains(parent)) {
+            for parent in lost.filter(|parent| !ancestry.has(name, parent)) {
                 let first_name = old.ecosystem.first_name(parent);
                 let parent = before.shown(first_name.as_ref().unwrap_or(parent));
                 let message = format!("{shown} no longer extends {parent}");
@@ -203,21 +204,6 @@ impl<'record> Classes<'record> {
         classes.map(|class| &class.name)
     }
 
-    /// The proper ancestors of a class, as far as the record has them.
-    fn ancestors(&self, name: &ClassName) -> BTreeSet<&'record ClassName> {
-        let mut ancestors = BTreeSet::new();
-        let mut rest: Vec<&ClassName> = vec![name];
-        while let Some(name) = rest.pop() {
-            let class = self.by_name.get(name).into_iter();
-            for parent in class.flat_map(|class| &class.extends) {
-                if ancestors.insert(parent) {
-                    rest.push(parent);
-                }
-            }
-        }
-        ancestors
-    }
-
     /// A class as people know it.
     fn shown(&self, name: &ClassName) -> String {
         match self.record.label(name) {
@@ -227,12 +213,91 @@ impl<'record> Classes<'record> {
     }
 }
 
+/// The ancestors of the classes of a record, as far as the record has them.
+struct Ancestry<'classes, 'record> {
+    classes: &'classes Classes<'record>,
+    trees: SingleParents<&'record ClassName>,
+}
+
+impl<'classes, 'record> Ancestry<'classes, 'record> {
+    fn of(classes: &'classes Classes<'record>) -> Self {
+        let parent = |name: &ClassName| match &*classes.by_name.get(name)?.extends {
+            [parent] => Some(parent),
+            _ => None,
+        };
+        let trees = SingleParents::new(classes.by_name.keys().copied(), parent);
+        Self { classes, trees }
+    }
+
+    /// Whether a class has a proper ancestor. Above the root of a tree, which can have several parents, is walked.
+    fn has(&self, name: &ClassName, ancestor: &ClassName) -> bool {
+        let Some(class) = self.classes.by_name.get(name) else {
+            return false;
+        };
+        let mut walked = BTreeSet::new();
+        let mut open: Vec<&ClassName> = class.extends.iter().collect();
+        while let Some(name) = open.pop() {
+            #[cfg(test)]
+            tests::count_step();
+            if self.trees.is_below(name, ancestor) {
+                return true;
+            }
+            if let Some(root) = self.trees.root(name)
+                && walked.insert(root)
+            {
+                open.extend(&self.classes.by_name[root].extends);
+            }
+        }
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::fmt::Write as _;
+
     use pkgres_manifest::Limits;
 
     use super::*;
     use crate::api::Impact;
+
+    thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count_step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// How many steps it takes to compare two releases with a chain of classes, the second of which has another class between
+    /// each two.
+    fn steps(length: usize) -> usize {
+        let (mut old, mut new) = (String::from("{"), String::from("{"));
+        for at in 0..length {
+            let above = at + 1;
+            write!(old, r#""a.X{at}":{{"extends":["a.X{above}"]}},"#).expect("a string");
+            write!(
+                new,
+                r#""a.X{at}":{{"extends":["a.Y{at}"]}},"a.Y{at}":{{"extends":["a.X{above}"]}},"#
+            )
+            .expect("a string");
+        }
+        for classes in [&mut old, &mut new] {
+            write!(classes, r#""a.X{length}":{{"extends":["b.Z"]}}}}"#).expect("a string");
+        }
+        STEPS.set(0);
+        let found = differences(&old, &new, true);
+        assert_eq!(found.len(), length, "the new classes");
+        assert_eq!(differences(&new, &old, true).len(), 2 * length);
+        STEPS.get()
+    }
+
+    #[test]
+    fn the_steps_grow_with_the_length_of_a_chain() {
+        let (few, many) = (steps(100), steps(1_000));
+        assert!(many <= 11 * few, "{few}, then {many}");
+    }
 
     /// A record with classes.
     fn record(classes: &str) -> IndexRecord {

@@ -6,6 +6,7 @@ use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, DeclaredType};
 
 use crate::record_differences::{RecordDifference, RecordRule};
+use crate::single_parents::SingleParents;
 
 type Types = BTreeMap<ClassName, DeclaredType>;
 
@@ -15,32 +16,153 @@ type Mandatory<'types> = (&'types ClassName, &'types Location);
 /// Compares the mandatory members of the types that both releases have, inherited ones included. A type that inherits a
 /// difference is counted where it is reported for the type that declares it.
 pub(super) fn compare(old: &Types, new: &Types, found: &mut Vec<RecordDifference>) {
-    let in_both = || new.keys().filter(|name| old.contains_key(*name));
     for (rule, from, to) in [
         (RecordRule::MandatoryMemberAdded, old, new),
         (RecordRule::MandatoryMemberLost, new, old),
     ] {
-        // By the class that declares the member, and its path: the types that have it only there.
-        let mut only: BTreeMap<(&ClassName, &str), (&Location, Vec<&ClassName>)> = BTreeMap::new();
-        for name in in_both() {
-            let known = mandatory_of(from, name);
-            for (path, (owner, place)) in mandatory_of(to, name) {
-                if !known.contains_key(path) {
-                    let entry = only.entry((owner, path));
-                    entry.or_insert_with(|| (place, Vec::new())).1.push(name);
-                }
-            }
-        }
-        for ((owner, path), (place, names)) in only {
+        for ((owner, path), added) in added(from, to) {
             // A type that is not in both releases, or had the member before, is not the one that differs.
-            let (class, inheriting) = if names.contains(&owner) {
-                (owner, names.len() - 1)
+            let class = if added.is_at_owner {
+                owner
             } else {
-                (names[0], names.len() - 1)
+                added.first
             };
-            found.push(difference(rule, new, (class, path, inheriting), place));
+            let inheriting = added.count - 1;
+            found.push(difference(
+                rule,
+                new,
+                (class, path, inheriting),
+                added.place,
+            ));
         }
     }
+}
+
+/// A mandatory member that types have in one release only.
+struct Added<'types> {
+    place: &'types Location,
+    /// How many types have it only there.
+    count: usize,
+    /// The first of them that do not inherit it from one of them.
+    first: &'types ClassName,
+    /// Whether the type that declares it is one of them.
+    is_at_owner: bool,
+}
+
+/// By the class that declares a member, and its path: what types of both releases have only in `to`.
+type AllAdded<'types> = BTreeMap<(&'types ClassName, &'types str), Added<'types>>;
+
+/// The mandatory members that types of both releases have in `to`, but not in `from`.
+///
+/// A walk over the ancestors of each type would take time with the square of the depth of a chain. So types with the same only
+/// parent in both releases are visited after it, with what they inherit: each declaration of a member changes the counts of a
+/// whole branch. Only from the roots of such trees, the ancestors are walked.
+fn added<'types>(from: &'types Types, to: &'types Types) -> AllAdded<'types> {
+    let in_both = to.keys().filter(|name| from.contains_key(*name));
+    let parent = |name: &'types ClassName| match (&*from[name].extends, &*to[name].extends) {
+        ([one], [other]) if one == other => Some(other),
+        _ => None,
+    };
+    let trees = SingleParents::new(in_both, parent);
+    let mut all: AllAdded<'types> = BTreeMap::new();
+    let mut inherited = Inherited::default();
+    for (name, place, end, is_root) in trees.preorder() {
+        inherited.leave(place);
+        let size = end - place;
+        let (known, declared) = if is_root {
+            (mandatory_of(from, name), mandatory_of(to, name))
+        } else {
+            (declared_by(from, name), declared_by(to, name))
+        };
+        inherited.enter(end);
+        for path in known.keys() {
+            if let Some(State::Added(owner)) = inherited.set(path, State::Known)
+                && let Some(added) = all.get_mut(&(owner, *path))
+            {
+                added.count -= size;
+            }
+        }
+        for (path, (owner, place)) in declared {
+            match inherited.states.get(path) {
+                Some(State::Known) => continue,
+                Some(State::Added(farther)) => {
+                    if let Some(added) = all.get_mut(&(*farther, path)) {
+                        added.count -= size;
+                    }
+                }
+                None => {}
+            }
+            inherited.set(path, State::Added(owner));
+            let added = all.entry((owner, path)).or_insert(Added {
+                place,
+                count: 0,
+                first: name,
+                is_at_owner: false,
+            });
+            added.count += size;
+            added.first = added.first.min(name);
+            added.is_at_owner |= owner == name;
+        }
+    }
+    all.retain(|_, added| added.count > 0);
+    all
+}
+
+/// What is known of a mandatory member at a type.
+#[derive(Debug, Clone, Copy)]
+enum State<'types> {
+    /// The type has it in `from`.
+    Known,
+    /// It has it only in `to`, from this type.
+    Added(&'types ClassName),
+}
+
+/// The members of the type that is visited, by path.
+#[derive(Default)]
+struct Inherited<'types> {
+    states: BTreeMap<&'types str, State<'types>>,
+    /// For each branch that the visit is in: where it ends, and the states outside of it that are different.
+    branches: Vec<(usize, Vec<(&'types str, Option<State<'types>>)>)>,
+}
+
+impl<'types> Inherited<'types> {
+    /// Restores what was known outside of the branches that end here.
+    fn leave(&mut self, place: usize) {
+        while self.branches.last().is_some_and(|(end, _)| *end <= place) {
+            let changed = self.branches.pop().map(|(_, changed)| changed);
+            for (path, state) in changed.unwrap_or_default().into_iter().rev() {
+                match state {
+                    Some(state) => self.states.insert(path, state),
+                    None => self.states.remove(path),
+                };
+            }
+        }
+    }
+
+    fn enter(&mut self, end: usize) {
+        self.branches.push((end, Vec::new()));
+    }
+
+    /// Sets a state for the branch, and returns the one before.
+    fn set(&mut self, path: &'types str, state: State<'types>) -> Option<State<'types>> {
+        let before = self.states.insert(path, state);
+        if let Some((_, changed)) = self.branches.last_mut() {
+            changed.push((path, before));
+        }
+        before
+    }
+}
+
+/// The mandatory members that a type declares, by path.
+fn declared_by<'types>(
+    types: &'types Types,
+    name: &'types ClassName,
+) -> BTreeMap<&'types str, Mandatory<'types>> {
+    let declared = types.get(name).into_iter();
+    let members = declared.flat_map(|declared| &declared.mandatory);
+    members
+        .map(|(path, place)| (path.as_str(), (name, place)))
+        .collect()
 }
 
 fn difference(
@@ -85,6 +207,8 @@ fn mandatory_of<'types>(
     let mut seen = BTreeSet::from([name]);
     let mut open = vec![name];
     while let Some(name) = open.pop() {
+        #[cfg(test)]
+        tests::count_step();
         let Some(declared) = types.get(name) else {
             continue;
         };
@@ -103,10 +227,47 @@ fn mandatory_of<'types>(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::compare_declarations;
     use crate::declarations::testing::place;
     use pkgres_manifest::Declarations;
+
+    thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count_step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// How many types are walked over to compare two releases with a chain of types.
+    fn steps(length: usize) -> usize {
+        let names: Vec<String> = (0..=length).map(|at| format!("a.X{at}")).collect();
+        let parents: Vec<[&str; 1]> = names[1..].iter().map(|name| [name.as_str()]).collect();
+        let chain = |top: &'static [&'static str]| {
+            let mut chain: Vec<(&str, &[&str], &[&str])> = Vec::new();
+            for at in 0..length {
+                chain.push((&names[at], &parents[at], &["Own"]));
+            }
+            chain.push((&names[length], &[], top));
+            types(&chain)
+        };
+        let (old, new) = (chain(&["Name"]), chain(&["Name", "Speed"]));
+        STEPS.set(0);
+        let [added, lost] = both_ways(&old, &new);
+        assert_eq!((added.len(), lost.len()), (1, 1));
+        let inheriting = format!("; {length} other types inherit it");
+        assert!(added[0].ends_with(&inheriting), "{added:?}");
+        STEPS.get()
+    }
+
+    #[test]
+    fn the_steps_grow_with_the_length_of_a_chain() {
+        let (few, many) = (steps(100), steps(1_000));
+        assert!(many <= 11 * few, "{few}, then {many}");
+    }
 
     /// Types by name, each with the types that it extends and its mandatory members.
     fn types(types: &[(&str, &[&str], &[&str])]) -> Declarations {

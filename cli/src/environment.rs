@@ -77,7 +77,14 @@ pub(crate) fn misspelt_variables() -> Vec<Diagnostic> {
         let shown = Escaped::shortened(&name);
         let message = format!("{shown} is set, but pkgres has no such variable");
         let warning = Diagnostic::warning(Code::Usage, message);
-        Some(warning.hint(format!("did you mean {}?", Escaped::new(&meant))))
+        // The end of this one is no name, but the word for names.
+        Some(if meant == format!("{name}_NAME") {
+            warning.hint(format!(
+                "the name of the registry follows: {shown}_ACME for `acme`, {shown}_DEFAULT if it has none"
+            ))
+        } else {
+            warning.hint(format!("did you mean {}?", Escaped::new(&meant)))
+        })
     };
     names.into_iter().filter_map(warning).collect()
 }

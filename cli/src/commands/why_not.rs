@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{
-    Locked, PackageUpdate, PrereleasePolicy, Resolution, SideBySide, UpdateTarget,
+    Locked, PackageUpdate, PrereleasePolicy, Resolution, ResolvedRoot, SideBySide, UpdateTarget,
 };
 use serde_json::json;
 
@@ -41,7 +41,18 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     let chosen = versions_of(&name, &resolution);
     if chosen.is_empty() {
-        let failure = not_part_of(&name, None, &resolution, context);
+        let mut failure = not_part_of(&name, None, &resolution, context);
+        let is_root = |root: &ResolvedRoot| root.owner.name() == Some(&name);
+        let releases = releases_of(std::slice::from_ref(&name), &registries, context)?;
+        if releases.iter().any(Option::is_some) && !resolution.roots().iter().any(is_root) {
+            let release = version.map_or_else(|| name.to_string(), |it| format!("{name}@{it}"));
+            let command = context.invocation.command(&format!("add {release}"));
+            for finding in &mut failure.findings {
+                finding.hints = vec![format!(
+                    "nothing requires it; `{command}` adds a requirement"
+                )];
+            }
+        }
         return Err(Failure {
             exit: Exit::Failed,
             ..failure

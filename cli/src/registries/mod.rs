@@ -18,7 +18,7 @@ pub(crate) use open::named_host;
 
 use std::path::{Path, PathBuf};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{Limits, PackageName};
 use pkgres_registry_client::{Address, HttpRegistry, Namespace, NetworkActivity, RegistryLocation};
 use pkgres_settings::{Overrides, SettingsFile};
@@ -124,7 +124,19 @@ impl RegistryOptions {
             .filter(|text| named(text).is_none())
             .cloned()
             .collect();
-        let mut located = parse(&locations, Path::new(""), "--registry")?.into_iter();
+        let located = parse(&locations, Path::new(""), "--registry");
+        let located = located.map_err(|mut failure| {
+            let known = configured.iter().flatten();
+            let mut known: Vec<&str> = known.map(|it| it.location.name.as_str()).collect();
+            known.sort_unstable();
+            if !known.is_empty() {
+                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                let hint = format!("the settings have {}", sentence_list(&known, "and"));
+                failure.findings[0].hints.push(hint);
+            }
+            failure
+        });
+        let mut located = located?.into_iter();
         let mut registries: Vec<ConfiguredRegistry> = Vec::with_capacity(texts.len());
         for text in texts {
             let registry = named(text).cloned().or_else(|| located.next());

@@ -1,6 +1,6 @@
 //! The releases and classes that checked packages can require.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -98,6 +98,8 @@ pub(super) struct KnownReleases<'run> {
     /// The releases that were looked up so far: reading a package takes long, and reports its findings again.
     releases: RefCell<BTreeMap<PackageName, Rc<[IndexRecord]>>>,
     errors: RefCell<Vec<RegistryError>>,
+    /// Whether the registries could not be searched for a class.
+    failed_to_search: Cell<bool>,
 }
 
 impl<'run> KnownReleases<'run> {
@@ -119,6 +121,7 @@ impl<'run> KnownReleases<'run> {
             provided: Rc::clone(provided),
             releases: RefCell::default(),
             errors: RefCell::default(),
+            failed_to_search: Cell::default(),
         })
     }
 
@@ -150,7 +153,16 @@ impl<'run> KnownReleases<'run> {
             });
             defining.cloned()
         });
-        let elsewhere = self.registries.defining(class).unwrap_or_default();
+        let elsewhere = (!self.failed_to_search.get()).then(|| self.registries.defining(class));
+        let elsewhere = match elsewhere {
+            Some(Ok(found)) => found,
+            // One that does not answer is not waited for again.
+            Some(Err(_)) => {
+                self.failed_to_search.set(true);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
         let found: BTreeSet<PackageName> = provided.chain(members).chain(elsewhere).collect();
         found.into_iter().collect()
     }

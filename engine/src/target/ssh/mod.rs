@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{EntryAttributes, EntryKind, FileError, RootEntry};
 use pkgres_manifest::Facts;
+use rustix::io::Errno;
 
 use super::command::{Command, Output};
 use super::error::TargetError;
@@ -116,8 +117,9 @@ fn failed(action: &'static str, path: &Path, reply: &Reply) -> FileError {
             let reason = reason.to_owned();
             return FileError::Rejected { path, reason };
         }
-        ReplyStatus::Missing => io::ErrorKind::NotFound.into(),
-        ReplyStatus::Denied => io::ErrorKind::PermissionDenied.into(),
+        // In the words of the system, as for files of this machine.
+        ReplyStatus::Missing => Errno::NOENT.into(),
+        ReplyStatus::Denied => Errno::ACCESS.into(),
         // Programs name themselves and the path before the reason.
         _ => io::Error::other(reason.rsplit(": ").next().unwrap_or(reason).to_owned()),
     };
@@ -306,5 +308,22 @@ impl Target for SshMachine {
             }),
             _ => Err(failed("cannot lock", folder, &reply).into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_described_as_on_this_machine() {
+        let reply = Reply {
+            status: ReplyStatus::Missing,
+            bytes: Vec::new(),
+        };
+        let error = failed("cannot read", Path::new("/nowhere"), &reply);
+        let here = std::fs::read("/nowhere/at/all").expect_err("it is not there");
+        assert!(error.is_not_found());
+        assert_eq!(error.to_string(), format!("cannot read /nowhere: {here}"));
     }
 }

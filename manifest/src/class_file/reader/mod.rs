@@ -16,7 +16,7 @@ use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
 use crate::document::{Documents, Entry, Mapping, Node, NodeReader, Syntax, Value, parse_yaml};
-use crate::name::ClassName;
+use crate::name::{ClassName, PackageName};
 use crate::read_options::ReadOptions;
 use crate::similar::{did_you_mean, most_similar};
 
@@ -50,6 +50,7 @@ pub(super) fn parse(
         diagnostics,
     } = parse_yaml(source, syntax);
     let mut reader = ClassFileReader::new(source, Code::ClassFile, &diagnostics, nodes.is_some());
+    reader.core.clone_from(&options.core);
     let documents = nodes.unwrap_or(readable);
     let mut classes: Vec<ClassDefinition> = Vec::new();
     let mut unnamed: Option<Unnamed> = None;
@@ -206,6 +207,8 @@ pub(crate) struct ClassFileReader<'source> {
     null_namespaces: Option<Span>,
     /// Why it loads no class of the file.
     rejected_file: Vec<Diagnostic>,
+    /// The core library, which class files usually call `std`.
+    core: Option<PackageName>,
 }
 
 impl<'source> ClassFileReader<'source> {
@@ -230,6 +233,7 @@ impl<'source> ClassFileReader<'source> {
             rejected_namespaces: Vec::new(),
             null_namespaces: None,
             rejected_file: Vec::new(),
+            core: None,
         }
     }
 }
@@ -461,10 +465,14 @@ impl ClassFileReader<'_> {
     fn unresolved(&mut self, written: &str, message: String, span: Span) {
         let prefix = written.split_once(':').map(|(prefix, _)| prefix);
         let similar = prefix.and_then(|prefix| self.namespaces.similar(prefix));
+        let namespace = match (&self.core, prefix) {
+            (Some(core), Some("std")) => core.as_str(),
+            _ => "org.example",
+        };
         let hint = match (similar, prefix) {
             (Some(similar), _) => Some(did_you_mean(similar)),
             (None, Some(prefix)) if self.namespaces.could_declare(prefix) => Some(format!(
-                "declare it below `Namespaces`, as in `{prefix}: org.example`"
+                "declare it below `Namespaces`, as in `{prefix}: {namespace}`"
             )),
             _ => None,
         };

@@ -438,6 +438,10 @@ fn without_cache(error: RegistryError) -> Failure {
         finding
             .hints
             .retain(|hint| !hint.starts_with("`--offline`"));
+        if finding.code == Code::Offline {
+            // Another run would not fill a cache that this one could use.
+            finding.hints = vec!["a package is published without `--offline`".to_owned()];
+        }
     }
     failure
 }

@@ -121,6 +121,13 @@ fn a_package_goes_through_a_registry_and_back() {
         "{}",
         run.stdout
     );
+    let run = user.does(&["info", "org.example.WebServer", "--offline"]);
+    assert!(
+        run.stdout
+            .contains("with `--offline`, registries on the network are not asked"),
+        "{}",
+        run.stdout
+    );
     user.does(&["verify", app, "--offline"]);
     user.does(&["cache", "clean"]);
     let stderr = user.fails(3, &["resolve", "fixtures/shop/app", "--offline"]);

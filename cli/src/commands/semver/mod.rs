@@ -15,8 +15,8 @@ use pkgres_checks::{
     package_interface_differences,
 };
 use pkgres_files::{Access, NewTreeFile, RealFileSystem, make_folder, write_tree};
-use pkgres_manifest::PackagePath;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use pkgres_manifest::{MANIFEST_FILE, PackagePath};
 use serde_json::{Value, json};
 
 use self::compared_versions::{Other, Source};
@@ -25,6 +25,7 @@ use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 use crate::output::Output;
 use crate::show::{self, counted};
 
@@ -32,7 +33,8 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
     if let Some(exit) = records::run(args, context, output)? {
         return Ok(exit);
     }
-    let (old, new) = read_both(&args.old, &args.new, context, output)?;
+    let (old, new) = read_both(&args.old, &args.new, context, output)
+        .map_err(|failure| with_missing_side(failure, args, context))?;
     let compared = Compared::new(old, new);
     output.findings(&compared.warnings());
     let witnesses = compared.witnesses();
@@ -65,6 +67,22 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
         Some(_) => Exit::Failed,
         None => Exit::Done,
     })
+}
+
+/// A failure, with a hint if only one folder is named and this one, the other side, has no package.
+fn with_missing_side(mut failure: Failure, args: &SemverArgs, context: &Context) -> Failure {
+    let (old, new) = (Path::new(&args.old), Path::new(&args.new));
+    let is_missing = new == Path::new(".") && !new.join(MANIFEST_FILE).exists();
+    if is_missing && old.join(MANIFEST_FILE).is_file() {
+        let words = format!("semver @newest {}", quoted(old));
+        let command = context.invocation.command_for_none(&words);
+        for finding in &mut failure.findings {
+            finding.hints = vec![format!(
+                "`{command}` compares it with the newest lower version in the registries"
+            )];
+        }
+    }
+    failure
 }
 
 /// Reads both sides. The one that names its package comes first, because the other one may need it.

@@ -3,7 +3,9 @@
 //! Bodies are not interpreted. Only two forms are recognized in their text, because their meaning does not depend
 //! on values: `$this.name`, with or without a call, and `new(Class, ...)`.
 
-use super::yaql::{Token, TokenKind, closing_parenthesis, split_arguments, tokenize};
+use std::collections::BTreeMap;
+
+use super::yaql::{Token, TokenKind, tokenize};
 use crate::diagnostic::Located;
 use crate::name::ClassName;
 
@@ -59,6 +61,7 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
         return Vec::new();
     }
     let tokens = tokenize(text).unwrap_or_default();
+    let mut calls = calls(&tokens);
     let mut uses = Vec::new();
     for at in 0..tokens.len() {
         match &tokens[at..] {
@@ -75,12 +78,17 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
                     kind: kind @ (TokenKind::Word(class) | TokenKind::Text(class)),
                     ..
                 },
-                rest @ ..,
-            ] => uses.push(WrittenUse::Creation {
-                class,
-                is_quoted: matches!(kind, TokenKind::Text(_)),
-                arguments: call_arguments(rest).unwrap_or_default(),
-            }),
+                ..,
+            ] => {
+                let mut arguments = calls.remove(&(at + 1)).unwrap_or_default();
+                // The first one is the class.
+                arguments.positional = arguments.positional.saturating_sub(1);
+                uses.push(WrittenUse::Creation {
+                    class,
+                    is_quoted: matches!(kind, TokenKind::Text(_)),
+                    arguments,
+                });
+            }
             [
                 Token {
                     kind: TokenKind::Variable("$this"),
@@ -106,11 +114,7 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
                             ..
                         })
                     );
-                let call = if is_call {
-                    call_arguments(&rest[1..])
-                } else {
-                    None
-                };
+                let call = is_call.then(|| calls.remove(&(at + 3))).flatten();
                 if name.contains(':') || is_call && call.is_none() {
                     continue;
                 }
@@ -122,13 +126,17 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
     uses
 }
 
-/// The arguments of a call, whose tokens begin after the opening parenthesis, or after the first argument. `None` if
-/// it is not closed.
-fn call_arguments(tokens: &[Token<'_>]) -> Option<CallArguments> {
-    let mut arguments = CallArguments::default();
-    let tokens = &tokens[..closing_parenthesis(tokens)?];
-    for argument in split_arguments(tokens) {
-        match argument {
+/// A bracket that is not closed yet.
+struct OpenBracket {
+    at: usize,
+    /// Where the last argument begins.
+    argument: usize,
+    arguments: CallArguments,
+}
+
+impl OpenBracket {
+    fn end_argument(&mut self, tokens: &[Token<'_>], end: usize) {
+        match &tokens[self.argument..end] {
             [] => {}
             [
                 Token {
@@ -140,11 +148,40 @@ fn call_arguments(tokens: &[Token<'_>]) -> Option<CallArguments> {
                     ..
                 },
                 ..,
-            ] => arguments.named.push((*name).to_owned()),
-            _ => arguments.positional += 1,
+            ] => self.arguments.named.push((*name).to_owned()),
+            _ => self.arguments.positional += 1,
+        }
+        self.argument = end + 1;
+    }
+}
+
+/// The arguments of all calls that are closed, by the positions of their opening parentheses. Calls can be nested deeply, so
+/// each token is looked at once.
+fn calls(tokens: &[Token<'_>]) -> BTreeMap<usize, CallArguments> {
+    let mut calls = BTreeMap::new();
+    let mut open: Vec<OpenBracket> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Symbol("(" | "[" | "{") => open.push(OpenBracket {
+                at,
+                argument: at + 1,
+                arguments: CallArguments::default(),
+            }),
+            TokenKind::Symbol(",") => {
+                if let Some(innermost) = open.last_mut() {
+                    innermost.end_argument(tokens, at);
+                }
+            }
+            TokenKind::Symbol(")" | "]" | "}") => {
+                if let Some(mut closed) = open.pop() {
+                    closed.end_argument(tokens, at);
+                    calls.insert(closed.at, closed.arguments);
+                }
+            }
+            _ => {}
         }
     }
-    Some(arguments)
+    calls
 }
 
 #[cfg(test)]
@@ -179,6 +216,13 @@ mod tests {
                 member("b", Some(arguments(0, &[])))
             ]
         );
+        assert_eq!(
+            written_uses("$this.a([1, 2], {x => $this.b(3, y => 4, z => 5)})"),
+            [
+                member("a", Some(arguments(2, &[]))),
+                member("b", Some(arguments(1, &["y", "z"])))
+            ]
+        );
         assert!(written_uses("$.port").is_empty());
         assert!(written_uses("'$this.port").is_empty());
         assert!(written_uses("$this.open(").is_empty());
@@ -200,5 +244,9 @@ mod tests {
             ]
         );
         assert!(written_uses("renew(x)").is_empty());
+        assert_eq!(
+            written_uses("new(A, 1"),
+            [creation("A", CallArguments::default())]
+        );
     }
 }

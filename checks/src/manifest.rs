@@ -12,6 +12,9 @@ pub(crate) fn check(manifest: &PackageManifest, findings: &mut Vec<Diagnostic>) 
                 requirement.package, requirement.spec
             );
             let mut finding = Diagnostic::warning(Code::EmptySpec, message);
+            if let Some(meant) = requirement.spec.probably_meant() {
+                finding = finding.hint(format!("write `{meant}`"));
+            }
             if let Some(location) = &requirement.location {
                 finding = finding.at(location.clone());
             }

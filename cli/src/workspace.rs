@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
-    IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
-    did_you_mean, most_similar_name,
+    IndexRecord, LOCK_FILE, Lockfile, Package, PackageManifest, PackageName, ReadOptions,
+    RegistryName, ReleaseSource, Version, did_you_mean, most_similar_name,
 };
 use pkgres_registry_client::{MemoryRegistry, PackageFolder, written_name};
 use pkgres_settings::SettingsFile;
@@ -59,6 +60,17 @@ struct UnreadableMember {
     /// Its name as it is written, if it is.
     name: Option<String>,
     errors: Vec<Diagnostic>,
+}
+
+impl UnreadableMember {
+    /// The error of a project that may require the member; `what` says what the member is or may be.
+    fn error(&self, what: &str) -> Failure {
+        let mut errors = self.errors.clone();
+        if let Some(last) = errors.pop() {
+            errors.push(last.hint(format!("this member of the workspace {what}")));
+        }
+        errors.into()
+    }
 }
 
 impl Workspace {
@@ -259,18 +271,20 @@ impl Workspace {
         let mut queue: Vec<&PackageName> =
             root.requirements.iter().map(|one| &one.package).collect();
         let mut required: BTreeMap<&PackageName, &Member> = BTreeMap::new();
+        let mut others: BTreeSet<&PackageName> = BTreeSet::new();
         while let Some(name) = queue.pop() {
             if *name == root.name.value || overridden.contains(name) {
                 continue;
             }
             let Some((name, member)) = self.members.get_key_value(name) else {
-                self.reject_unreadable(name)?;
+                others.insert(name);
                 continue;
             };
             if required.insert(name, member).is_none() {
                 queue.extend(&member.requires);
             }
         }
+        self.reject_unreadable(&others, folder, options)?;
         if required.is_empty() {
             return Ok(None);
         }
@@ -282,27 +296,51 @@ impl Workspace {
         Ok(Some(registry))
     }
 
-    /// Fails if a member that cannot be read has this name, or may have it.
-    fn reject_unreadable(&self, name: &PackageName) -> Result<()> {
-        let mut unreadable = self.unreadable.iter();
-        let may_be = |member: &&UnreadableMember| {
+    /// Fails if a member that cannot be read has a required name, or may have one. The lockfile of the root knows which
+    /// packages were members.
+    fn reject_unreadable(
+        &self,
+        required: &BTreeSet<&PackageName>,
+        root: &Path,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        for member in &self.unreadable {
             let written = member.name.as_deref();
-            written.is_none_or(|written| written == name.as_str())
-        };
-        let Some(member) = unreadable.find(may_be) else {
+            if let Some(name) = required.iter().find(|name| written == Some(name.as_str())) {
+                return Err(member.error(&format!("is `{name}`, which is required")));
+            }
+        }
+        let mut unnamed = self.unreadable.iter();
+        let unnamed = unnamed.find(|member| member.name.is_none());
+        let Some(member) = unnamed.filter(|_| !required.is_empty()) else {
             return Ok(());
         };
-        let mut errors = member.errors.clone();
-        if let Some(last) = errors.pop() {
-            let may_be = match member.name {
-                Some(_) => "is",
-                None => "may be",
-            };
-            errors.push(last.hint(format!(
-                "this member of the workspace {may_be} `{name}`, which is required"
+        let locked = locked_sources(root, options);
+        let source = |name: &PackageName| locked.get(name).map(ReleaseSource::to_string);
+        let were_members = required
+            .iter()
+            .filter(|name| source(name).as_deref() == Some(REGISTRY_NAME));
+        let were_members: Vec<String> = were_members.map(|name| format!("`{name}`")).collect();
+        if let [name] = were_members.as_slice() {
+            return Err(member.error(&format!(
+                "may be {name}, which is required, and was a member when it was locked"
             )));
         }
-        Err(errors.into())
+        let unknown = required.iter().filter(|name| source(name).is_none());
+        let unknown = unknown.map(|name| format!("`{name}`"));
+        let mut possible: Vec<String> = were_members.into_iter().chain(unknown).collect();
+        if let Some(more @ 1..) = possible.len().checked_sub(MAX_NAMED_MEMBERS) {
+            possible.truncate(MAX_NAMED_MEMBERS);
+            possible.push(format!("{more} more"));
+        }
+        match possible.as_slice() {
+            [] => Ok(()),
+            [name] => Err(member.error(&format!("may be {name}, which is required"))),
+            _ => Err(member.error(&format!(
+                "may be one of the required packages {}",
+                sentence_list(&possible, "and")
+            ))),
+        }
     }
 
     /// The package of a member.
@@ -356,6 +394,24 @@ fn same_name(name: &PackageName, one: &Path, other: &Path) -> Failure {
     Failure::usage(format!(
         "two members of the workspace are called `{name}`: {one} and {other}"
     ))
+}
+
+/// The sources of the packages in the lockfile of a folder, as far as it can be read.
+fn locked_sources(folder: &Path, options: &ReadOptions) -> BTreeMap<PackageName, ReleaseSource> {
+    let limits = &options.limits;
+    let path = folder.join(LOCK_FILE);
+    let Ok(bytes) = read_file(&path, limits.lock_bytes, Follow::Nothing) else {
+        return BTreeMap::new();
+    };
+    let shown = path.to_string_lossy();
+    let read = Lockfile::read_of_ecosystems(&shown, &bytes, limits, pkgres_formats::ECOSYSTEMS);
+    let Ok((lock, _)) = read.into_result() else {
+        return BTreeMap::new();
+    };
+    let packages = lock.packages.into_iter();
+    packages
+        .map(|(release, package)| (release.name, package.source))
+        .collect()
 }
 
 /// The canonical path of a folder, if it has one.

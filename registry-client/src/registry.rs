@@ -478,6 +478,23 @@ fn visit(
     Ok(())
 }
 
+/// The package in the artifact of a release.
+#[cfg(feature = "index")]
+pub(crate) fn package_of_artifact(
+    artifact: &Artifact,
+    record: &IndexRecord,
+    options: &ReadOptions,
+) -> Result<Option<Arc<Package>>, RegistryError> {
+    let name = format!("{} {}", record.name, record.version);
+    match artifact.package(&name, options).into_result() {
+        Ok((package, _)) => Ok(Some(Arc::new(package))),
+        Err(errors) => match errors.into_iter().next() {
+            Some(error) => Err(error.into()),
+            None => Ok(None),
+        },
+    }
+}
+
 /// A source of releases.
 ///
 /// Calls may block. Registries are shared by threads, so whatever a registry remembers is behind a lock.
@@ -647,14 +664,7 @@ pub trait Registry: Send + Sync {
         if let Some(digest) = &record.digest
             && let Some(artifact) = self.artifact(digest)?
         {
-            let name = format!("{} {}", record.name, record.version);
-            return match artifact.package(&name, options).into_result() {
-                Ok((package, _)) => Ok(Some(Arc::new(package))),
-                Err(errors) => match errors.into_iter().next() {
-                    Some(error) => Err(error.into()),
-                    None => Ok(None),
-                },
-            };
+            return package_of_artifact(&artifact, record, options);
         }
         // Without artifacts nothing is read from them.
         let _ = (record, options);

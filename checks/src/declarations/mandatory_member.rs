@@ -117,12 +117,15 @@ enum State<'types> {
     Added(&'types ClassName),
 }
 
+/// A path with the state that it has outside of a branch.
+type Changed<'types> = (&'types str, Option<State<'types>>);
+
 /// The members of the type that is visited, by path.
 #[derive(Default)]
 struct Inherited<'types> {
     states: BTreeMap<&'types str, State<'types>>,
     /// For each branch that the visit is in: where it ends, and the states outside of it that are different.
-    branches: Vec<(usize, Vec<(&'types str, Option<State<'types>>)>)>,
+    branches: Vec<(usize, Vec<Changed<'types>>)>,
 }
 
 impl<'types> Inherited<'types> {

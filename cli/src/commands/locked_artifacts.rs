@@ -417,7 +417,7 @@ impl Problems {
 }
 
 /// The error for releases that are not in the cache. Registries know digests; the lockfile says of what.
-fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure {
+pub(super) fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure {
     const MOST: usize = 5;
     let mut named: Vec<String> = releases.by_ref().take(MOST).collect();
     if releases.len() > 0 {

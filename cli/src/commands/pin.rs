@@ -26,9 +26,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{self, KeptBy, counted};
 use crate::solve_task::SolveTask;
 use crate::write_together::write_text;
+use crate::yank_reasons::YankReasons;
 
 pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
@@ -64,6 +65,9 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
     for substitution in &pinned.substitutions {
         output.note(&substitution_note(&pinned, substitution));
+    }
+    if !output.is_json() {
+        output.notes(&pinned.notes);
     }
     let target = if args.in_place {
         Some(&args.model)
@@ -105,6 +109,8 @@ pub(super) struct Pinned {
     pub(super) model: Arc<ObjectModel>,
     pub(super) pins: Pins,
     substitutions: Vec<Substitution>,
+    /// What is worth knowing about the chosen releases.
+    notes: Vec<String>,
 }
 
 impl Pinned {
@@ -142,6 +148,7 @@ impl Pinned {
             "objects": objects.collect::<Vec<_>>(),
             "packages": self.pins.packages,
             "substitutions": substitutions.collect::<Vec<_>>(),
+            "notes": self.notes,
         });
         if let Some(text) = text {
             document["model"] = json!(text);
@@ -285,16 +292,41 @@ impl Planned {
         }
     }
 
-    fn solved(self, resolution: &Resolution) -> Pinned {
+    /// Why a release is used that would not be chosen otherwise.
+    fn kept_by(&self, pins: &Pins, name: &PackageName, version: &Version) -> KeptBy {
+        let release = Release::new(name.clone(), version.clone());
+        let replaced = self.substitutions.iter();
+        let mut replaced = replaced.filter_map(|one| pins.objects.get(&one.object));
+        let is_in_model = || {
+            let mut known = self.model.previous_versions().iter();
+            known.any(|(known, versions)| known == name && versions.contains(version))
+        };
+        if replaced.any(|replacement| *replacement == release) {
+            KeptBy::Fallback
+        } else if self.request.locked.kept.contains(&release) {
+            KeptBy::Pin
+        } else if is_in_model() {
+            KeptBy::Model
+        } else {
+            KeptBy::Lockfile
+        }
+    }
+
+    fn solved(self, resolution: &Resolution, registries: &RegistrySet) -> Pinned {
         let mut pins = Pins::default();
         for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
             pins.objects.insert(ObjectId(number), bound.release());
         }
         pins.packages = used_packages(resolution);
+        let reasons = YankReasons::of_resolution(resolution, registries);
+        let notes = show::unusual(resolution, &reasons, |name, version| {
+            self.kept_by(&pins, name, version)
+        });
         Pinned {
             model: self.model,
             pins,
             substitutions: self.substitutions,
+            notes,
         }
     }
 }
@@ -318,8 +350,8 @@ pub(super) fn pin(
     let request = planned.request(ContractScope::All);
     let registries = std::mem::take(&mut planned.registries);
     let task = SolveTask::new(registries, request);
-    let resolution = task.solve(context, output)?;
-    Ok(planned.solved(&resolution))
+    let (resolution, registries) = task.solve_with_registries(context, output)?;
+    Ok(planned.solved(&resolution, &registries))
 }
 
 /// The versions of each package in a resolution.

@@ -76,6 +76,9 @@ pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
         }
         if spec.set().is_empty() {
             output.note("no version matches this spec");
+            if let Some(meant) = spec.probably_meant() {
+                output.note(&format!("hint: write `{meant}`"));
+            }
         }
     }
     Ok(if matches.iter().all(|matches| *matches) {

@@ -177,10 +177,13 @@ impl Tried<'_> {
     /// Why the version is chosen only if it is requested, and when else, if the policy excludes it.
     fn exclusion(&self) -> Option<(String, &'static str)> {
         let (name, version) = self.release;
-        let mut excluded = self.moved.excluded().into_iter();
-        let excluded = excluded.find(|one| one.name == *name && one.version == *version);
-        if let Some(excluded) = excluded {
-            return Some((show::excluded_because(excluded.exclusion).to_owned(), ""));
+        let excluded = self.moved.excluded().into_iter();
+        let excluded = excluded.filter(|one| one.name == *name && one.version == *version);
+        let reasons: Vec<&str> = excluded
+            .map(|one| show::excluded_because(one.exclusion))
+            .collect();
+        if !reasons.is_empty() {
+            return Some((reasons.join(" and "), ""));
         }
         // In place of another prerelease, this one could be chosen if there are no stable versions.
         let replaces_stable = (self.chosen.iter()).any(|chosen| !chosen.is_prerelease());

@@ -9,7 +9,7 @@ use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec, did_you_mean,
+    Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec, Version, did_you_mean,
 };
 use pkgres_registry_client::{
     CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
@@ -123,6 +123,7 @@ impl RegistryOptions {
             })?;
             records.extend(read_provided(&shown, &text, &options.limits)?);
         }
+        reject_contradictions(&records)?;
         let is_provided = |package: &PackageName| records.iter().any(|it| it.name == *package);
         if let Some(package) = self.overriding_folders().find(is_provided) {
             let message = format!(
@@ -229,4 +230,24 @@ fn overriding_package(
         )));
     }
     Ok(SinglePackage::new(registry, package.clone()))
+}
+
+/// Fails if two files declare different contents of a release of the host.
+fn reject_contradictions(records: &[IndexRecord]) -> Result<()> {
+    let mut seen: BTreeMap<(&PackageName, &Version), &IndexRecord> = BTreeMap::new();
+    for record in records {
+        let known = seen
+            .entry((&record.name, &record.version))
+            .or_insert(record);
+        if **known != *record {
+            let message = format!(
+                "{} {} is provided twice with different content",
+                record.name, record.version
+            );
+            let finding = Diagnostic::error(Code::DuplicateRelease, message)
+                .hint("leave it out of one of the files that `--provide` names");
+            return Err(finding.into());
+        }
+    }
+    Ok(())
 }

@@ -45,31 +45,13 @@ fn notes_if_locked(
     context: &Context,
 ) -> Vec<String> {
     let mut lines = side_by_side(resolution, context);
-    for ChosenPrerelease {
-        name,
-        version,
-        because,
-    } in resolution.prereleases()
-    {
-        let reason = match because {
-            PrereleaseReason::FromHost => "the host provides it".to_owned(),
-            PrereleaseReason::Locked if !is_locked(name, version) => {
-                "the projects that are solved together agreed on it".to_owned()
-            }
-            PrereleaseReason::Locked => "the lockfile has it".to_owned(),
-            PrereleaseReason::Requested => "it was requested".to_owned(),
-            PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
-            PrereleaseReason::StableExcluded { version, exclusion } => {
-                let was = excluded_because(*exclusion);
-                let why = reasons.in_parentheses(name, version);
-                format!("the stable version {version} {was}{why}")
-            }
-            PrereleaseReason::NoStable => "no stable version fits".to_owned(),
-            PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
-        };
-        lines.push(format!("{name} {version} is a prerelease: {reason}"));
-    }
-    lines.extend(excluded_if_locked(resolution, reasons, is_locked));
+    lines.extend(unusual(resolution, reasons, |name, version| {
+        if is_locked(name, version) {
+            KeptBy::Lockfile
+        } else {
+            KeptBy::Agreement
+        }
+    }));
     let built_in = resolution.built_in();
     let is_new = |Release { name, version }: &&Release| !is_locked(name, version);
     lines.extend(
@@ -89,29 +71,109 @@ fn notes_if_locked(
     lines
 }
 
-/// Notes on releases that are used although the policy excludes them.
-pub(crate) fn excluded(resolution: &Resolution, reasons: &YankReasons) -> Vec<String> {
-    excluded_if_locked(resolution, reasons, |_, _| true)
+/// Why a release is used that would not be chosen otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptBy {
+    /// A lockfile has it.
+    Lockfile,
+    /// Projects that are solved together agreed on it.
+    Agreement,
+    /// An object is pinned to it.
+    Pin,
+    /// An object is pinned to it in place of a version that is gone.
+    Fallback,
+    /// The table of versions in an object model has it.
+    Model,
 }
 
-fn excluded_if_locked(
+impl KeptBy {
+    /// Whether a model states the release itself.
+    fn is_pinned(self) -> bool {
+        matches!(self, Self::Pin | Self::Fallback)
+    }
+
+    /// The reason as a clause.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Lockfile => "the lockfile has it",
+            Self::Agreement => "the projects that are solved together agreed on it",
+            Self::Pin => "an object is pinned to it",
+            Self::Fallback => "it replaces a version that is gone",
+            Self::Model => "the model has it",
+        }
+    }
+}
+
+/// Notes on prereleases, and on releases that the policy excludes. `kept_by` tells why one of these is used.
+pub(crate) fn unusual(
     resolution: &Resolution,
     reasons: &YankReasons,
-    is_locked: impl Fn(&PackageName, &Version) -> bool,
+    kept_by: impl Fn(&PackageName, &Version) -> KeptBy,
 ) -> Vec<String> {
-    let excluded = resolution.excluded().into_iter();
-    let notes = excluded.map(|chosen| {
-        let ChosenExcluded { name, version, .. } = &chosen;
-        let was = excluded_because(chosen.exclusion);
-        let reason = reasons.in_parentheses(name, version);
-        let used = if chosen.was_asked_for {
-            "used because it was requested"
-        } else if is_locked(name, version) {
-            "kept because the lockfile has it"
-        } else {
-            "used because the projects that are solved together agreed on it"
+    let mut lines = Vec::new();
+    for ChosenPrerelease {
+        name,
+        version,
+        because,
+    } in resolution.prereleases()
+    {
+        let reason = match because {
+            _ if kept_by(name, version).is_pinned() => kept_by(name, version).reason().to_owned(),
+            PrereleaseReason::FromHost => "the host provides it".to_owned(),
+            PrereleaseReason::Locked => kept_by(name, version).reason().to_owned(),
+            PrereleaseReason::Requested => "it was requested".to_owned(),
+            PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
+            PrereleaseReason::StableExcluded { version, exclusion } => {
+                let was = excluded_because(*exclusion);
+                let why = reasons.in_parentheses(name, version);
+                format!("the stable version {version} {was}{why}")
+            }
+            PrereleaseReason::NoStable => "no stable version fits".to_owned(),
+            PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
         };
-        format!("{name} {version} {was}{reason}; it is {used}")
+        lines.push(format!("{name} {version} is a prerelease: {reason}"));
+    }
+    lines.extend(excluded_with(resolution, reasons, kept_by));
+    lines
+}
+
+/// Notes on releases that are used although the policy excludes them.
+pub(crate) fn excluded(resolution: &Resolution, reasons: &YankReasons) -> Vec<String> {
+    excluded_with(resolution, reasons, |_, _| KeptBy::Lockfile)
+}
+
+fn excluded_with(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    kept_by: impl Fn(&PackageName, &Version) -> KeptBy,
+) -> Vec<String> {
+    let excluded = resolution.excluded();
+    let is_same = |one: &ChosenExcluded, next: &ChosenExcluded| {
+        (&one.name, &one.version) == (&next.name, &next.version)
+    };
+    let notes = excluded.chunk_by(is_same).map(|of_release| {
+        let ChosenExcluded { name, version, .. } = &of_release[0];
+        let was = of_release.iter().map(|one| {
+            let reason = match one.exclusion {
+                PolicyExclusion::Yanked => reasons.in_parentheses(name, version),
+                _ => String::new(),
+            };
+            format!("{}{reason}", excluded_because(one.exclusion))
+        });
+        let was: Vec<String> = was.collect();
+        let was = was.join(" and ");
+        if of_release[0].was_asked_for {
+            return format!("{name} {version} {was}; it is used because it was requested");
+        }
+        let kept_by = kept_by(name, version);
+        let used = match kept_by {
+            KeptBy::Agreement => "used",
+            _ => "kept",
+        };
+        format!(
+            "{name} {version} {was}; it is {used} because {}",
+            kept_by.reason()
+        )
     });
     notes.collect()
 }

@@ -116,15 +116,14 @@ fn decimal(text: &str) -> String {
             .checked_mul(u128::from(base))?
             .checked_add(u128::from(*place))
     });
-    match exact {
-        Some(value) => format!("{sign}{value}"),
-        None => {
-            let value = (places.iter()).fold(0.0, |value, place| {
-                value * f64::from(base) + f64::from(*place)
-            });
-            format!("{sign}{value:.0}")
-        }
+    if let Some(value) = exact {
+        return format!("{sign}{value}");
     }
+    let places = places.iter();
+    let value = places.fold(0.0, |value, place| {
+        value * f64::from(base) + f64::from(*place)
+    });
+    format!("{sign}{value:.0}")
 }
 
 /// A number of YAML 1.1 that is not whole, with base 10.

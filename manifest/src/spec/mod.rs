@@ -199,6 +199,42 @@ impl Spec {
         self.0.names_prerelease
     }
 
+    /// What was probably meant by a spec that no version matches: a range from a prerelease on. `^1.0.0-rc.1` ends before
+    /// 1.0.0, as in the reference implementation, so that nothing is left of it.
+    ///
+    /// ```
+    /// use pkgres_manifest::Spec;
+    ///
+    /// let spec = Spec::parse("^1.0.0-rc.1").expect("it is a spec");
+    /// assert!(spec.set().is_empty());
+    /// assert_eq!(spec.probably_meant().as_deref(), Some(">=1.0.0-rc.1,<2.0.0"));
+    /// ```
+    pub fn probably_meant(&self) -> Option<String> {
+        if !self.set().is_empty() || self.0.is_native {
+            return None;
+        }
+        let written = self.0.written.trim();
+        let (version, keeps_minor) = if let Some(rest) = written.strip_prefix("~=") {
+            (rest, true)
+        } else if let Some(rest) = written.strip_prefix('~') {
+            (rest, true)
+        } else {
+            (written.strip_prefix('^')?, false)
+        };
+        let version = Version::parse(version.trim()).ok()?;
+        let (major, minor, patch) = (version.major(), version.minor(), version.patch());
+        let end = if keeps_minor || (major == 0 && minor > 0) {
+            Version::new(major, minor.checked_add(1)?, 0)
+        } else if major == 0 && written.starts_with('^') {
+            Version::new(0, 0, patch.checked_add(1)?)
+        } else {
+            Version::new(major.checked_add(1)?, 0, 0)
+        };
+        let meant = format!(">={version},<{end}");
+        let spec = Self::parse(&meant).ok()?;
+        spec.matches(&version).then_some(meant)
+    }
+
     /// Returns the one spelling that all specs with the same versions share. A [native](Self::native) spec is
     /// returned as written.
     pub fn normal_form(&self) -> String {

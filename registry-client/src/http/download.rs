@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt as _, stream};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES};
+use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES, PackageName, Version};
 
 use crate::protocol::{Config, Digest};
-use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact};
+use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
 
 use super::artifact_cache::ArtifactCache;
 use super::error::{ErrorKind, RequestError};
@@ -33,7 +33,7 @@ impl HttpRegistry {
             return Ok(Some(bytes));
         }
         if self.transport.options.offline {
-            return Err(self.artifact_offline(digest));
+            return Err(self.artifact_offline(&digest.to_string()));
         }
         let config = self.known_config()?;
         let bytes = self.transport.wait(self.download(&config, *digest))?;
@@ -46,11 +46,12 @@ impl HttpRegistry {
 
     /// Reads artifacts from the cache, and downloads the others into it, several at once. One that fails does not keep
     /// the others from it.
-    pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+    pub(super) fn fetch_artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
         let cache = self.artifact_cache();
         let limit = self.limits.archive_bytes;
         let mut missing: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
-        for (at, digest) in digests.iter().enumerate() {
+        for (at, one) in wanted.iter().enumerate() {
+            let digest = &one.digest;
             let found = match digest {
                 ArtifactDigest::Tree(_) => Ok(None),
                 ArtifactDigest::Archive(bytes) => {
@@ -61,7 +62,7 @@ impl HttpRegistry {
                             artifact.map(|artifact| Some(ReceivedArtifact::kept(artifact)))
                         }
                         None if self.transport.options.offline => {
-                            Err(self.artifact_offline(&sha256))
+                            Err(self.release_offline(one.package, one.version))
                         }
                         None => {
                             missing.entry(sha256).or_default().push(at);
@@ -181,8 +182,13 @@ impl HttpRegistry {
         folder.map(ArtifactCache::new)
     }
 
-    fn artifact_offline(&self, digest: &Digest) -> RegistryError {
-        self.offline(&format!("the artifact {digest} is not in the cache"))
+    fn artifact_offline(&self, artifact: &str) -> RegistryError {
+        self.offline(&format!("the artifact {artifact} is not in the cache"))
+    }
+
+    /// The error for the artifact of a release that no cache has.
+    pub(super) fn release_offline(&self, name: &PackageName, version: &Version) -> RegistryError {
+        self.artifact_offline(&format!("of {name} {version}"))
     }
 
     /// The artifact with these bytes, whose digest was compared: for class packages a zip archive, for other ecosystems

@@ -58,7 +58,9 @@ use std::time::SystemTime;
 
 use pkgres_files::{FileError, FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, Limits, Package, PackageName, ReadOptions, RegistryName,
+};
 use pkgres_resolver::CompiledIndex;
 
 pub use account::{Identity, Owners, TokenDescription, TokenRequest};
@@ -76,7 +78,7 @@ pub use store::CachedRegistry;
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{
     Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
-    defined_classes,
+    defined_classes, package_of_artifact,
 };
 use crate::registry_title::titled_at;
 use crate::threads::{Background, lock};
@@ -432,8 +434,26 @@ impl Registry for HttpRegistry {
     }
 
     fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
-        let digests: Vec<ArtifactDigest> = wanted.iter().map(|wanted| wanted.digest).collect();
-        self.fetch_artifacts(&digests, take);
+        self.fetch_artifacts(wanted, take);
+    }
+
+    fn package(
+        &self,
+        record: &IndexRecord,
+        options: &ReadOptions,
+    ) -> Result<Option<Arc<Package>>, RegistryError> {
+        let Some(digest) = &record.digest else {
+            return Ok(None);
+        };
+        // Nobody knows a release by its digest.
+        let named = |error: RegistryError| match error.to_diagnostic().code {
+            Code::Offline => self.release_offline(&record.name, &record.version),
+            _ => error,
+        };
+        match self.artifact(digest).map_err(named)? {
+            Some(artifact) => package_of_artifact(&artifact, record, options),
+            None => Ok(None),
+        }
     }
 }
 

@@ -40,7 +40,9 @@ pub(super) fn hints(
             _ => {}
         }
         let Fact::Requires {
-            target, allowed, ..
+            owner,
+            target,
+            allowed,
         } = fact
         else {
             continue;
@@ -80,7 +82,9 @@ pub(super) fn hints(
         {
             Some(hint) => hints.push(hint),
             None if allowed.is_empty() => {
-                hints.push(Hint::packages(available_versions(universe, *target)));
+                let empty = empty_spec_hint(universe, *owner, *target);
+                let hint = empty.unwrap_or_else(|| available_versions(universe, *target));
+                hints.push(Hint::packages(hint));
             }
             None => {}
         }
@@ -168,6 +172,25 @@ fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<H
             Hint::packages(available_versions(universe, package))
         },
     )
+}
+
+/// A hint about a requirement with a spec that no version can match, whichever there are.
+fn empty_spec_hint(universe: &mut Universe, owner: PackageId, target: PackageId) -> Option<String> {
+    let mut releases = universe.catalog.candidate_releases(owner).into_iter();
+    let spec = releases.find_map(|release| {
+        let details = universe.details(release);
+        let mut stated = details.requirements.iter();
+        let stated = stated.find(|stated| stated.package == target)?;
+        let spec = stated.overridden.as_ref();
+        let spec = spec.unwrap_or(&stated.requirement.spec);
+        spec.set().is_empty().then(|| spec.clone())
+    })?;
+    Some(match spec.probably_meant() {
+        Some(meant) => {
+            format!("no version can match `{spec}`, which ends where it begins: write `{meant}`")
+        }
+        None => format!("no version can match `{spec}`, whatever versions there are"),
+    })
 }
 
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`

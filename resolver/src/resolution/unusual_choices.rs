@@ -103,7 +103,7 @@ pub enum PrereleaseReason {
     NoStable,
 }
 
-/// A release that was chosen although the policy excludes it.
+/// A release that was chosen although the policy excludes it. One that is excluded for two reasons occurs twice.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct ChosenExcluded {
@@ -152,7 +152,7 @@ pub(super) fn side_by_side(
     versions.into_iter().map(entry).collect()
 }
 
-/// The releases of a selection that the policy excludes.
+/// The releases of a selection that the policy excludes, with each reason.
 pub(super) fn excluded(
     universe: &Universe,
     selection: &Selection,
@@ -162,14 +162,15 @@ pub(super) fn excluded(
     let chosen = selection.releases().iter();
     let mut excluded: Vec<ChosenExcluded> = chosen
         .filter(|release| !catalog.is_root(release.package))
-        .filter_map(|release| {
-            let exclusion = PolicyExclusion::of(universe, *release)?;
-            let Release { name, version } = catalog.named_version(*release);
-            Some(ChosenExcluded {
-                name,
-                version,
-                exclusion,
-                was_asked_for: is_update && was_asked_for(universe, *release),
+        .flat_map(|release| {
+            PolicyExclusion::all_of(universe, *release).map(|exclusion| {
+                let Release { name, version } = catalog.named_version(*release);
+                ChosenExcluded {
+                    name,
+                    version,
+                    exclusion,
+                    was_asked_for: is_update && was_asked_for(universe, *release),
+                }
             })
         })
         .collect();

@@ -317,16 +317,20 @@ pub enum PolicyExclusion {
 }
 
 impl PolicyExclusion {
-    /// Why the policy excludes a release, if it does.
+    /// Why the policy excludes a release, if it does: the first reason.
     pub(crate) fn of(universe: &Universe, release: ReleaseId) -> Option<Self> {
+        Self::all_of(universe, release).next()
+    }
+
+    /// All reasons for which the policy excludes a release.
+    pub(crate) fn all_of(
+        universe: &Universe,
+        release: ReleaseId,
+    ) -> impl Iterator<Item = Self> + use<> {
         let catalog = &universe.catalog;
-        if catalog.is_yanked(release) {
-            Some(Self::Yanked)
-        } else if catalog.is_too_new(release) {
-            Some(Self::TooNew)
-        } else {
-            None
-        }
+        let yanked = catalog.is_yanked(release).then_some(Self::Yanked);
+        let too_new = catalog.is_too_new(release).then_some(Self::TooNew);
+        yanked.into_iter().chain(too_new)
     }
 }
 

@@ -11,6 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, PackagePath, ReadOptions, Release};
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
+use crate::commands::locked_artifacts::not_in_cache;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -97,7 +98,17 @@ impl ReleaseFiles {
         }
         let digest = self.digests.get(release);
         let found = digest.map(|digest| self.registries.artifact(digest));
-        found.transpose()?.flatten().ok_or_else(|| {
+        let found = found.transpose().map_err(|error| {
+            match error.to_diagnostic().code {
+                // Nobody knows a release by its digest.
+                Code::Offline => {
+                    let named = format!("{} {}", release.name, release.version);
+                    not_in_cache(std::iter::once(named))
+                }
+                _ => error.into(),
+            }
+        });
+        found?.flatten().ok_or_else(|| {
             let Release { name, version } = release;
             let message = format!("no registry has the files of {name} {version}");
             let finding = Diagnostic::error(Code::Digest, message)

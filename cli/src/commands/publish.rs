@@ -67,7 +67,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         same_package_system(name, &known, &registry)?;
         tried = candidate.try_out(&known);
         if tried == PublishOutcome::WouldPublish && !args.allow_unsatisfiable {
-            check_requirements(&candidate.package, &configured, context)?;
+            check_requirements(&candidate.package, &path, &configured, context)?;
         }
         if !args.allow_incompatible
             && let Some(below) = newest_release(known, None, Some(version))
@@ -343,6 +343,7 @@ fn unread_releases(args: &PublishArgs, registry: &HttpRegistry) -> Diagnostic {
 /// the archive, and it knows no positions.
 fn check_requirements(
     package: &Package,
+    path: &Path,
     registry: &ConfiguredRegistry,
     context: &Context,
 ) -> Result<()> {
@@ -353,7 +354,8 @@ fn check_requirements(
     let Some(proof) = unsatisfiable(&package.index_record(), &registries, options)? else {
         return Ok(());
     };
-    let provided = context.registries.host_releases(options)?;
+    let provided = context.registries.with_host_of(path)?;
+    let provided = provided.host_releases(options)?;
     let provided = (provided.iter()).find(|host| proof.packages.contains(&host.name));
     let message = format!(
         "{} cannot satisfy the requirements of {}: {}",

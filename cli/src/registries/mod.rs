@@ -152,6 +152,13 @@ impl RegistryOptions {
         Ok(registries)
     }
 
+    /// The same options, with the releases that the host provides to the project of a package folder or archive.
+    pub(crate) fn with_host_of(&self, package: &Path) -> Result<Self> {
+        let mut options = self.clone();
+        options.provided_files = settings_near(package)?.provided_files()?;
+        Ok(options)
+    }
+
     /// Whether registries on the network are not asked.
     pub(crate) fn is_offline(&self) -> bool {
         self.network.offline
@@ -221,11 +228,7 @@ impl RegistryOptions {
             return parse(&texts, Path::new(""), REGISTRY_VARIABLE).map(Some);
         }
         let of_project = match root {
-            // An archive lies where a package folder would.
-            Some(archive) if archive.is_file() => of_settings(&nearest_settings(
-                archive.parent().unwrap_or(Path::new("")),
-            )?),
-            Some(folder) => of_settings(&nearest_settings(folder)?),
+            Some(root) => of_settings(&settings_near(root)?),
             None => of_settings(&self.project_settings),
         };
         match of_project? {
@@ -319,6 +322,16 @@ impl RegistryOptions {
     pub(crate) fn activity(&self) -> &NetworkActivity {
         &self.activity
     }
+}
+
+/// The settings of the project of a package folder or archive.
+fn settings_near(package: &Path) -> Result<SettingsFile> {
+    // An archive lies where a package folder would.
+    let folder = match package.parent() {
+        Some(parent) if package.is_file() => parent,
+        _ => package,
+    };
+    nearest_settings(folder)
 }
 
 /// Fails if registries on the network share a variable with a credential.

@@ -70,7 +70,7 @@ impl Requirements {
         let allowed = PositionSet::of_words(self.allowed_words(catalog, requirement));
         let group = (requirement.target, allowed);
         if !self.groups_of(package).contains_key(&group) {
-            let groups = self.find_groups(catalog, package);
+            let groups = Self::find_groups(catalog, package);
             self.groups.insert(package, groups);
         }
         let group = self.groups_of(package).get(&group)?.clone();
@@ -132,7 +132,7 @@ impl Requirements {
 
     /// The owners of all requirements of a package whose owners no index holds, except those on the core library. Sets of
     /// words would take memory with the square of the versions, most of which no search looks at.
-    fn find_groups(&mut self, catalog: &mut Catalog, package: PackageId) -> OwnerGroups {
+    fn find_groups(catalog: &mut Catalog, package: PackageId) -> OwnerGroups {
         let mut allowed_by: FxHashMap<(u32, PackageId), PositionSet> = FxHashMap::default();
         let mut groups: FxHashMap<(PackageId, PositionSet), Vec<u32>> = FxHashMap::default();
         for release in catalog.releases(package) {

@@ -114,7 +114,7 @@ pub fn compare_records(
     inherits: bool,
 ) -> Option<Vec<RecordDifference>> {
     let (before, after) = (Classes::of(old)?, Classes::of(new)?);
-    let ancestry = inherits.then(|| Ancestry::of(&after));
+    let ancestry = inherits.then(|| RecordAncestors::of(&after));
     let mut found = Vec::new();
     let mut add = |rule, class: &ClassName, message| {
         found.push(RecordDifference {
@@ -214,12 +214,12 @@ impl<'record> Classes<'record> {
 }
 
 /// The ancestors of the classes of a record, as far as the record has them.
-struct Ancestry<'classes, 'record> {
+struct RecordAncestors<'classes, 'record> {
     classes: &'classes Classes<'record>,
     trees: SingleParents<&'record ClassName>,
 }
 
-impl<'classes, 'record> Ancestry<'classes, 'record> {
+impl<'classes, 'record> RecordAncestors<'classes, 'record> {
     fn of(classes: &'classes Classes<'record>) -> Self {
         let parent = |name: &ClassName| match &*classes.by_name.get(name)?.extends {
             [parent] => Some(parent),

@@ -127,14 +127,14 @@ pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
 }
 
 /// A bracket that is not closed yet.
-struct OpenBracket {
+struct OpenArguments {
     at: usize,
     /// Where the last argument begins.
     argument: usize,
     arguments: CallArguments,
 }
 
-impl OpenBracket {
+impl OpenArguments {
     fn end_argument(&mut self, tokens: &[Token<'_>], end: usize) {
         match &tokens[self.argument..end] {
             [] => {}
@@ -159,10 +159,10 @@ impl OpenBracket {
 /// each token is looked at once.
 fn calls(tokens: &[Token<'_>]) -> BTreeMap<usize, CallArguments> {
     let mut calls = BTreeMap::new();
-    let mut open: Vec<OpenBracket> = Vec::new();
+    let mut open: Vec<OpenArguments> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Symbol("(" | "[" | "{") => open.push(OpenBracket {
+            TokenKind::Symbol("(" | "[" | "{") => open.push(OpenArguments {
                 at,
                 argument: at + 1,
                 arguments: CallArguments::default(),

@@ -161,7 +161,7 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
     ),
     (
         &["-o", "--out"],
-        "the result is on stdout, which shells write into a file: 'pkgres COMMAND > FILE'",
+        "the result is on stdout, which '> FILE' writes into a file",
     ),
     (
         &["--vers"],

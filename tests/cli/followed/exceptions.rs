@@ -20,8 +20,8 @@ pub(super) const NOT_REPLAYED: Exceptions = &[(
 /// Suggestions that end with another failure, about which the command that printed the hint does not know.
 pub(super) const ANOTHER_FAILURE: Exceptions = &[
     (
-        "pkgres -C lost lock --workspace",
-        "a member of this workspace has no folder",
+        "pkgres -C lost lock",
+        "members of this workspace have no folder or no valid manifest",
     ),
     ("pkgres -C apps/one diff", "the sandbox is in no repository"),
     (
@@ -31,6 +31,14 @@ pub(super) const ANOTHER_FAILURE: Exceptions = &[
     (
         "pkgres -C members publish apps/web",
         "no registry is configured",
+    ),
+    (
+        "pkgres owner list org.example.Base",
+        "no registry on the network is configured",
+    ),
+    (
+        "pkgres semver @newest templates",
+        "no registry has another version",
     ),
 ];
 

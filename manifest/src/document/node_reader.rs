@@ -294,19 +294,24 @@ impl NodeReader<'_> {
         value
     }
 
-    /// One of two words, with what it stands for.
+    /// One of two words, with what it means.
     pub(crate) fn word<T>(
         &mut self,
         node: &Node,
         what: &str,
         [(first, one), (second, other)]: [(&str, T); 2],
     ) -> Option<T> {
-        match node.as_scalar().map(|scalar| scalar.text.as_str()) {
+        let written = node.as_scalar().map(|scalar| scalar.text.as_str());
+        match written {
             Some(word) if word == first => Some(one),
             Some(word) if word == second => Some(other),
             _ => {
                 let message = format!("{what} must be `{first}` or `{second}`");
-                self.error(message, node.span);
+                let similar = written.and_then(|word| most_similar(word, [first, second]));
+                let error = self.error(message, node.span);
+                if let Some(similar) = similar {
+                    error.add_hint(did_you_mean(similar));
+                }
                 None
             }
         }

@@ -137,6 +137,7 @@ where
         let (stem, ending) = written.rsplit_once('.').unwrap_or((written, ""));
         let other = if ending == "yaml" { "yml" } else { "yaml" };
         let other = format!("{stem}.{other}");
+        let in_other_case = with_first_in_other_case(written);
         let below = written
             .strip_prefix(folder)
             .and_then(|rest| rest.strip_prefix('/'));
@@ -145,6 +146,7 @@ where
                 format!("paths are relative to `{folder}`: write `{below}`")
             }
             _ if exists(&format!("{folder}/{other}")) => did_you_mean(other),
+            _ if exists(&format!("{folder}/{in_other_case}")) => did_you_mean(in_other_case),
             _ if exists(written) => format!("move `{written}` into the folder `{folder}`"),
             _ => return,
         };
@@ -173,4 +175,14 @@ where
             }
         }
     }
+}
+
+/// A path whose first letter is in upper case instead of lower case, or the other way round.
+fn with_first_in_other_case(path: &str) -> String {
+    let mut characters = path.chars();
+    let first = characters.next().map(|first| match first {
+        'a'..='z' => first.to_ascii_uppercase(),
+        _ => first.to_ascii_lowercase(),
+    });
+    first.into_iter().chain(characters).collect()
 }

@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::show;
 
-/// What the members agree on if one of them has edited requirements.
+/// The versions that all members agree on when one of them has edited requirements.
 pub(super) struct Together {
     batch: Batch,
     pub(super) agreement: Agreement,

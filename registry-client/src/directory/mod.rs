@@ -5,6 +5,7 @@
 //!
 //! [`releases`] has what other ecosystems find in the same folder.
 
+mod artifacts;
 mod findings;
 mod links;
 mod releases;
@@ -17,11 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
-use pkgres_files::{Follow, read_file};
 use pkgres_formats::ReleaseExtent;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
+    ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
     PackageManifest, PackageName, ReadOptions, RegistryName, Version,
 };
 
@@ -32,8 +32,9 @@ use crate::registry::{
 };
 use crate::registry_title::titled;
 use crate::threads::lock;
+use artifacts::open_archive;
 pub use findings::written_name;
-use findings::{broken, changed, left_out, shown};
+use findings::{broken, left_out, shown};
 use links::leads_to_releases;
 pub(crate) use releases::releases_of_folder;
 use releases::{ReleaseFile, Releases};
@@ -457,40 +458,6 @@ impl DirectoryRegistry {
         })
     }
 
-    /// The archive with the same files as the folder of a digest.
-    fn archive_of_tree(&self, digest: &ArtifactDigest) -> Option<Artifact> {
-        if !matches!(digest, ArtifactDigest::Tree(_)) {
-            return None;
-        }
-        let archives = self.packages.values().flatten();
-        let mut archives = archives.filter(|entry| entry.is_archive);
-        archives.find_map(|entry| {
-            let archive = open_archive(&entry.path, &self.options).ok()?;
-            let artifact = Artifact::Archive(archive);
-            (artifact.tree_digest(&self.options).as_ref() == Some(digest)).then_some(artifact)
-        })
-    }
-
-    /// The artifact of a release of another ecosystem.
-    fn release_artifact(
-        &self,
-        path: &Path,
-        extent: ReleaseExtent,
-        digest: &ArtifactDigest,
-    ) -> Result<Artifact, RegistryError> {
-        match extent {
-            ReleaseExtent::File => {
-                let bytes = read_file(path, self.options.limits.archive_bytes, Follow::Nothing)
-                    .map_err(|error| error.to_diagnostic())?;
-                if ArtifactDigest::of_archive(&bytes) != *digest {
-                    return Err(changed(path));
-                }
-                Ok(Artifact::File(bytes))
-            }
-            ReleaseExtent::Folder => Ok(Artifact::Tree(path.to_owned())),
-        }
-    }
-
     fn read(&self, entry: &DirectoryEntry) -> Result<IndexRecord, Vec<Diagnostic>> {
         let (package, digest, size) = if entry.is_archive {
             let archive = open_archive(&entry.path, &self.options)?;
@@ -515,13 +482,6 @@ impl DirectoryRegistry {
         record.size = size;
         Ok(record)
     }
-}
-
-fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagnostic>> {
-    let limit = options.limits.archive_bytes;
-    let bytes =
-        read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
-    Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
 }
 
 /// Whether the name of a file is that of a package archive.
@@ -645,42 +605,7 @@ impl Registry for DirectoryRegistry {
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        if let Some((path, extent)) = self.releases.path_of(digest) {
-            if let Some(warnings) = self.releases.warnings_about(digest) {
-                self.replace_warning(&warnings);
-            }
-            return self.release_artifact(path, extent, digest).map(Some);
-        }
-        let find = || lock(&self.artifacts).get(digest).cloned();
-        let Some(path) = find().or_else(|| {
-            self.read_all();
-            find()
-        }) else {
-            return Ok(self.archive_of_tree(digest));
-        };
-        let changed = || changed(&path);
-        let invalid = |errors: Vec<Diagnostic>| match errors.into_iter().next() {
-            Some(error) => RegistryError::from(error),
-            None => changed(),
-        };
-        match digest {
-            ArtifactDigest::Archive(_) => {
-                let archive = open_archive(&path, &self.options).map_err(invalid)?;
-                if archive.digest() != *digest {
-                    return Err(changed());
-                }
-                Ok(Some(Artifact::Archive(archive)))
-            }
-            ArtifactDigest::Tree(_) => {
-                let read = PackageFolder::open(&path, &self.options)
-                    .and_then(|folder| Ok((folder.digest(&self.options)?, folder)));
-                let (found, folder) = read.map_err(|error| invalid(vec![error]))?;
-                if found != *digest {
-                    return Err(changed());
-                }
-                Ok(Some(Artifact::Folder(folder)))
-            }
-        }
+        self.find_artifact(digest)
     }
 
     fn unread_part(&self) -> Option<RegistryError> {

@@ -259,17 +259,17 @@ impl Requirements {
         number: usize,
         requirements: &mut Vec<PackageRequirement>,
     ) {
-        let Some(identified) = reader.identify(catalog, number) else {
-            return;
-        };
-        let Identified {
+        let Some(Identified {
             target,
             spec,
             sets,
             owners,
             is_core,
             is_as_indexed,
-        } = identified;
+        }) = reader.identify(catalog, number)
+        else {
+            return;
+        };
         let loaded = reader.loaded;
         let allowed = if is_as_indexed && has_allowed_set(catalog, sets, target) {
             SetId::indexed(loaded, sets + reader.owners_width)

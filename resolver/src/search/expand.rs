@@ -400,8 +400,6 @@ impl Search {
             }
             self.clauses.add_fact(fact)
         };
-        // The literals of packages with many releases are long.
-        self.clauses.looks += self.assignment.long_words([var, target]);
         let refused = self.assignment.literal_of_complement(target, allowed);
         self.clauses
             .add_binary(&mut self.assignment, [own, refused], origin);

@@ -109,13 +109,6 @@ impl Assignment {
         self.vars[var as usize].width()
     }
 
-    /// The words that literals of these variables take beside themselves, which is none for most variables.
-    pub(super) fn long_words(&self, vars: [Var; 2]) -> u64 {
-        let widths = vars.map(|var| self.width(var));
-        let long = widths.iter().filter(|width| **width > 1);
-        long.map(|width| *width as u64).sum()
-    }
-
     /// A set of a variable with many values.
     #[inline]
     fn wide(&self, var: Var, set: ValueSet) -> &[u64] {

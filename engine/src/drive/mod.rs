@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use pkgres_manifest::ResourceId;
 
-use crate::graph::{Graph, Node};
+use crate::graph::Graph;
 use crate::resource::{Difference, ResourceError, Values, Watching};
 use crate::runner::{
     Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
@@ -209,7 +209,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 return Ending {
                     status,
                     is_out_of_time: deadlines.is_out_of_time(),
-                    nodes: self.statuses(),
+                    nodes: self.runner.resources(),
                     owed: killed.chain(self.runner.owed()).collect(),
                 };
             }
@@ -266,16 +266,6 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         }
     }
 
-    /// The state of every resource, in an order in which they can be brought into order.
-    fn statuses(&self) -> Vec<(ResourceId, NodeStatus)> {
-        let mut statuses: HashMap<&ResourceId, NodeStatus> = self.runner.nodes().collect();
-        let nodes = self.runner.graph().order();
-        let statuses = nodes.filter_map(|node| Some((node, statuses.remove(&node.id)?)));
-        statuses
-            .flat_map(|(node, status)| parts(node, &status))
-            .collect()
-    }
-
     fn now(&self) -> Duration {
         self.start.elapsed()
     }
@@ -324,10 +314,17 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         let Some(in_graph) = self.runner.node(node).cloned() else {
             return;
         };
-        for id in in_graph.ids() {
-            let own = |differences: &[Difference]| in_graph.differences_of(id, differences);
+        for (number, id) in in_graph.ids().iter().enumerate() {
+            let of_member = match outcome {
+                Outcome::Members(members) => members.get(number),
+                _ => None,
+            };
+            let own = |differences: &[Difference]| match of_member {
+                Some(_) => differences.to_vec(),
+                None => in_graph.differences_of(id, differences),
+            };
             let id = id.clone();
-            let step = match outcome {
+            let step = match of_member.unwrap_or(outcome) {
                 Outcome::Kept(reason) if self.runner.has_unchanged_before(node) => {
                     Step::Unknown(id, reason.clone())
                 }
@@ -352,6 +349,8 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     self.step_of(node, id, error, true)
                 }
                 Outcome::Failed(error) => self.step_of(node, id, error, false),
+                // Groups have no groups as members.
+                Outcome::Members(_) => continue,
             };
             self.report(step);
         }
@@ -420,12 +419,15 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                         self.report(Step::Started(member, cause));
                     }
                 }
+                let Some(in_graph) = self.runner.node(node).cloned() else {
+                    return;
+                };
                 let cancellation = Cancellation::default();
                 self.cancellations.insert(node, cancellation.clone());
                 self.workers.give(Work {
                     node,
                     target: Arc::clone(&self.target),
-                    resource,
+                    in_graph,
                     input,
                     noop,
                     cancellation,
@@ -482,21 +484,6 @@ fn is_cheap(watching: &Watching) -> bool {
         watching,
         Watching::Paths(_) | Watching::PathsAndPolling(_) | Watching::UntilInOrder(_)
     )
-}
-
-/// The resources of a node with their states: of the members of a group, only those that differ are to be changed.
-fn parts(node: &Node, status: &NodeStatus) -> Vec<(ResourceId, NodeStatus)> {
-    let parts = node.ids().iter().map(|id| {
-        let status = match status {
-            NodeStatus::Pending(differences) => match node.differences_of(id, differences) {
-                own if own.is_empty() => NodeStatus::InOrder,
-                own => NodeStatus::Pending(own),
-            },
-            other => other.clone(),
-        };
-        (id.clone(), status)
-    });
-    parts.collect()
 }
 
 /// A resource of a group that may not be changed; those that do not differ are in order.

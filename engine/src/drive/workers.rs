@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::Message;
-use crate::resource::{Input, Resource};
-use crate::runner::{NodeKey, Outcome, attempt};
+use crate::graph::Node;
+use crate::resource::Input;
+use crate::runner::{NodeKey, Outcome, attempt_node};
 use crate::target::{Cancellable, Cancellation, Target};
 
 /// An attempt to make.
@@ -14,7 +15,7 @@ pub(super) struct Work {
     pub(super) node: NodeKey,
     /// The machine. A thread without work has none, so that its connection is closed with the last one that uses it.
     pub(super) target: Arc<dyn Target>,
-    pub(super) resource: Arc<dyn Resource>,
+    pub(super) in_graph: Node,
     pub(super) input: Input,
     pub(super) noop: bool,
     pub(super) cancellation: Cancellation,
@@ -60,5 +61,5 @@ fn work(take: &Mutex<Receiver<Work>>, sender: &Sender<Message>) {
 /// Makes an attempt, and gives the machine back.
 fn finish(work: Work) -> Outcome {
     let target = Cancellable::new(work.target.as_ref(), work.cancellation);
-    attempt(work.resource.as_ref(), &target, &work.input, work.noop)
+    attempt_node(&work.in_graph, &target, &work.input, work.noop)
 }

@@ -1,6 +1,6 @@
 //! Groups: several resources that one operation changes, such as packages that are installed together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::edges::Edges;
@@ -142,14 +142,24 @@ impl Contracted {
         }
         let number_of = |node: usize| numbers[&self.group_of[node]];
         let mut edges = Edges::default();
+        let mut senders: HashMap<(usize, usize), BTreeSet<usize>> = HashMap::new();
         for from in 0..self.group_of.len() {
+            let members = self.members.get(&self.group_of[from]);
+            let member = members.and_then(|members| members.iter().position(|it| *it == from));
             for edge in self.graph.successors(from) {
-                edges.add(number_of(from), number_of(edge.to), edge.kind);
+                let ends = (number_of(from), number_of(edge.to));
+                edges.add(ends.0, ends.1, edge.kind);
+                if let Some(member) = member {
+                    senders.entry(ends).or_default().insert(member);
+                }
             }
         }
         let by_id = self.graph.nodes().iter().enumerate();
         let by_id = by_id.map(|(number, node)| (node.id.clone(), number_of(number)));
         let by_id = by_id.collect();
-        assemble(nodes, &edges, by_id)
+        Graph {
+            senders,
+            ..assemble(nodes, &edges, by_id)
+        }
     }
 }

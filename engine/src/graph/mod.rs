@@ -85,6 +85,16 @@ impl Node {
         self.members.iter().cloned().zip(resources).collect()
     }
 
+    /// Replaces the resources of the members of a group.
+    pub(crate) fn wrap_members(
+        &mut self,
+        mut wrap: impl FnMut(&ResourceId, &Arc<dyn Resource>) -> Arc<dyn Resource>,
+    ) {
+        for (id, resource) in self.members.iter().zip(&mut self.member_resources) {
+            *resource = wrap(id, resource);
+        }
+    }
+
     /// Whether another node does exactly the same, so that it can take the place of this one and keep its state.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.id == other.id
@@ -112,6 +122,8 @@ pub struct Graph {
     nodes: Vec<Node>,
     successors: Vec<Vec<Edge>>,
     by_id: HashMap<ResourceId, usize>,
+    /// The members of groups from which edges come. Other edges of a group come from all of its members.
+    senders: HashMap<(usize, usize), BTreeSet<usize>>,
 }
 
 impl Graph {
@@ -180,6 +192,11 @@ impl Graph {
         &self.successors[node]
     }
 
+    /// The members of a group, by their number, that go before another node; `None` if all do.
+    pub(crate) fn senders(&self, group: usize, to: usize) -> Option<&BTreeSet<usize>> {
+        self.senders.get(&(group, to))
+    }
+
     /// The resources, members of groups among them.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &ResourceId> {
         self.by_id.keys()
@@ -232,6 +249,9 @@ impl Graph {
                 });
                 moved.collect()
             }));
+        let senders = self.senders.into_iter();
+        let senders = senders.map(|((from, to), members)| ((from + offset, to + offset), members));
+        whole.senders.extend(senders);
         let moved = self.by_id.into_iter();
         whole
             .by_id
@@ -446,6 +466,7 @@ fn assemble(nodes: Vec<Node>, edges: &Edges, by_id: HashMap<ResourceId, usize>) 
         successors: edges.successors(nodes.len()),
         nodes,
         by_id,
+        senders: HashMap::new(),
     }
 }
 

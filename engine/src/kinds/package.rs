@@ -409,30 +409,9 @@ impl Change for Transaction {
             check_removal(target, &removed)?;
             run(target, &apt("remove").arguments(removed))?;
         }
-        let Some(command) = self.installation() else {
-            return Ok(());
-        };
-        let Err(error) = run(target, &command) else {
-            return Ok(());
-        };
-        if self.packages.len() < 2
-            || !matches!(&error, ResourceError::Target(TargetError::Command { .. }))
-        {
-            return Err(error);
+        match self.installation() {
+            Some(command) => run(target, &command),
+            None => Ok(()),
         }
-        // One that cannot be installed does not keep the others from it.
-        let mut failures = Vec::new();
-        for package in &self.packages {
-            let has_version = matches!(package.wanted, WantedVersion::Exactly(_));
-            if let Err(error) = run(target, &install(&[package.argument()], has_version)) {
-                failures.push(format!("{}: {error}", package.name));
-            }
-        }
-        if failures.is_empty() {
-            return Ok(());
-        }
-        let failures = failures.join("; ");
-        let message = format!("{failures}; `--no-autogroup` installs each package by itself");
-        Err(ResourceError::Invalid(message))
     }
 }

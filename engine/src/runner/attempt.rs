@@ -2,8 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::graph::Node;
 use crate::resource::{Checked, Difference, Input, Resource, ResourceError, Values};
-use crate::target::{Probe, Target};
+use crate::target::{Probe, Target, TargetError};
 
 /// The result of an attempt.
 #[derive(Debug)]
@@ -23,6 +24,30 @@ pub enum Outcome {
     Unfinished(Vec<Difference>, ResourceError),
     /// The attempt failed.
     Failed(ResourceError),
+    /// The attempt at a group failed for some of its members. These are the results of all, in their order.
+    Members(Vec<Outcome>),
+}
+
+impl Outcome {
+    /// Why the attempt failed.
+    fn error(&self) -> Option<&ResourceError> {
+        match self {
+            Self::Impossible(_, error) | Self::Unfinished(_, error) | Self::Failed(error) => {
+                Some(error)
+            }
+            Self::Members(members) => members.iter().find_map(Self::error),
+            Self::InOrder(_) | Self::Kept(_) | Self::Changed(..) | Self::Pending(_) => None,
+        }
+    }
+
+    /// Whether a change was begun.
+    pub(super) fn is_change(&self) -> bool {
+        match self {
+            Self::Changed(..) | Self::Unfinished(..) => true,
+            Self::Members(members) => members.iter().any(Self::is_change),
+            _ => false,
+        }
+    }
 }
 
 /// Checks a resource, and changes it if it differs, unless `noop` is set. A resource that was changed is checked once
@@ -37,6 +62,107 @@ pub fn attempt(resource: &dyn Resource, target: &dyn Target, input: &Input, noop
             let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
             Outcome::Failed(ResourceError::Panicked(text.unwrap_or_default()))
         }
+    }
+}
+
+/// Attempts a node of a graph: its resource or, if it is a group whose members cannot be changed together, each member by
+/// itself. So one that cannot be changed does not keep the others from it.
+pub(crate) fn attempt_node(node: &Node, target: &dyn Target, input: &Input, noop: bool) -> Outcome {
+    let outcome = attempt(node.resource.as_ref(), target, input, noop);
+    let error = outcome.error();
+    if node.members.is_empty() || !error.is_some_and(may_concern_one) {
+        return outcome;
+    }
+    // What the attempt at all of them has begun.
+    let mut begun: Vec<Vec<Difference>> = match &outcome {
+        Outcome::Unfinished(differences, _) => {
+            let ids = node.members.iter();
+            ids.map(|id| node.differences_of(id, differences)).collect()
+        }
+        _ => vec![Vec::new(); node.members.len()],
+    };
+    let members = node.parts();
+    let mut outcomes: Vec<Option<Outcome>> = members.iter().map(|_| None).collect();
+    loop {
+        let mut has_changed = false;
+        for (number, (_, member)) in members.iter().enumerate() {
+            let before = &outcomes[number];
+            if before
+                .as_ref()
+                .is_some_and(|before| before.error().is_none())
+            {
+                continue;
+            }
+            let outcome = attempt(member.as_ref(), target, input, noop);
+            if let Outcome::Changed(differences, _) | Outcome::Unfinished(differences, _) = &outcome
+            {
+                begun[number].clone_from(differences);
+            }
+            has_changed |= matches!(outcome, Outcome::Changed(..));
+            match outcome {
+                Outcome::Impossible(_, error)
+                | Outcome::Unfinished(_, error)
+                | Outcome::Failed(error)
+                    if !may_concern_one(&error) =>
+                {
+                    return with_begun(Outcome::Failed(error), begun.concat());
+                }
+                outcome => outcomes[number] = Some(outcome),
+            }
+        }
+        // One may have waited for another, such as a package that another one needs and that has to go.
+        if !has_changed {
+            break;
+        }
+    }
+    let outcomes = outcomes.into_iter().flatten().zip(begun);
+    joined(outcomes.map(|(outcome, begun)| with_begun(outcome, begun)))
+}
+
+/// Whether an error of an attempt at several resources may be due to one of them.
+fn may_concern_one(error: &ResourceError) -> bool {
+    match error {
+        ResourceError::Target(error) => matches!(
+            error,
+            TargetError::Command { .. } | TargetError::File(_) | TargetError::OutputLimit { .. }
+        ),
+        _ => true,
+    }
+}
+
+/// The result of an attempt, after an earlier one that has begun to change what differed.
+fn with_begun(outcome: Outcome, begun: Vec<Difference>) -> Outcome {
+    match outcome {
+        Outcome::InOrder(values) if !begun.is_empty() => Outcome::Changed(begun, values),
+        Outcome::Failed(error) if !begun.is_empty() => Outcome::Unfinished(begun, error),
+        outcome => outcome,
+    }
+}
+
+/// The result of a group: that of all its members, unless some of them failed.
+fn joined(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    if outcomes.iter().any(|outcome| outcome.error().is_some()) {
+        return Outcome::Members(outcomes);
+    }
+    let (mut changed, mut pending, mut sent) = (Vec::new(), Vec::new(), Values::new());
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Changed(differences, values) => {
+                changed.extend(differences);
+                sent.extend(values);
+            }
+            Outcome::Pending(differences) => pending.extend(differences),
+            Outcome::InOrder(values) => sent.extend(values),
+            _ => {}
+        }
+    }
+    if !pending.is_empty() {
+        Outcome::Pending(pending)
+    } else if changed.is_empty() {
+        Outcome::InOrder(sent)
+    } else {
+        Outcome::Changed(changed, sent)
     }
 }
 

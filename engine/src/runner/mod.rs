@@ -8,6 +8,7 @@
 mod attempt;
 mod flapping;
 mod foreseen_changes;
+mod members;
 mod node_state;
 mod rate_limit;
 mod retries;
@@ -16,6 +17,7 @@ mod semaphores;
 mod swap;
 mod verification;
 
+pub(crate) use attempt::attempt_node;
 pub use attempt::{Outcome, attempt};
 pub use node_state::Cause;
 pub(crate) use node_state::Verdict;
@@ -366,7 +368,7 @@ impl Runner {
         let failed_before = self.failed_before();
         self.nodes.iter().enumerate().map(move |(number, node)| {
             let id_of = |number: usize| self.graph.nodes()[number].id.clone();
-            let blocked = failed_before[number].map(|failed| NodeStatus::Blocked(id_of(failed)));
+            let blocked = failed_before[number].cloned().map(NodeStatus::Blocked);
             // Once the run ends, what was found last is all that will be known.
             let is_final = self.interruption > Interruption::None
                 && blocked.is_none()
@@ -423,7 +425,11 @@ impl Runner {
             }
             // What was changed in part is not told to those which it notifies.
             let notified = self.graph.successors(number).iter();
-            let notified = notified.filter(|edge| edge.notifies() && self.is_refreshable(edge.to));
+            let notified = notified.filter(|edge| {
+                edge.notifies()
+                    && self.is_refreshable(edge.to)
+                    && !state.not_held.contains(&edge.to)
+            });
             owed.extend(notified.map(|edge| self.graph.nodes()[edge.to].id.clone()));
         }
         owed
@@ -491,18 +497,26 @@ impl Runner {
         })
     }
 
-    /// A failed node before each node, directly or not.
-    fn failed_before(&self) -> Vec<Option<usize>> {
+    /// A failed resource before each node, directly or not.
+    fn failed_before(&self) -> Vec<Option<&ResourceId>> {
         let mut before = vec![None; self.nodes.len()];
         let failed = (0..self.nodes.len()).filter(|node| self.nodes[*node].has_failed());
         for first in failed {
-            let mut open = vec![first];
-            while let Some(node) = open.pop() {
-                for edge in self.graph.successors(node) {
-                    if before[edge.to].is_none() {
-                        before[edge.to] = Some(first);
-                        open.push(edge.to);
-                    }
+            let mut open: Vec<(usize, &ResourceId)> = Vec::new();
+            let in_graph = &self.graph.nodes()[first];
+            for edge in self.graph.successors(first) {
+                if self.nodes[first].not_held.contains(&edge.to) {
+                    continue;
+                }
+                let member = self.failed_member(first, edge.to);
+                let id = member.map_or(&in_graph.id, |member| &in_graph.ids()[member]);
+                open.push((edge.to, id));
+            }
+            while let Some((node, id)) = open.pop() {
+                if before[node].is_none() {
+                    before[node] = Some(id);
+                    let next = self.graph.successors(node).iter();
+                    open.extend(next.map(|edge| (edge.to, id)));
                 }
             }
         }

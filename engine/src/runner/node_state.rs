@@ -1,6 +1,6 @@
 //! The state of one resource in a run: what has to be done next, what it received, and its failures so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::NodeKey;
@@ -144,6 +144,22 @@ pub(super) enum LastResult {
     Failed(String),
 }
 
+/// What the last attempt at a group found of a member.
+#[derive(Debug)]
+pub(super) enum MemberResult {
+    InOrder,
+    /// What differs; it may not be changed.
+    Pending(Vec<Difference>),
+    /// Why it failed.
+    Failed(String),
+}
+
+impl MemberResult {
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+}
+
 /// What an error of an attempt says about a node.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
@@ -188,6 +204,8 @@ pub(super) struct NodeState {
     pub(super) key: NodeKey,
     pub(super) phase: Phase,
     pub(super) result: LastResult,
+    /// What the last attempt found of each member of a group, if it failed for some of them.
+    pub(super) members: Vec<MemberResult>,
     pub(super) timers: Timers,
     pub(super) observed: Observed,
     /// Why it has to be checked.
@@ -216,6 +234,9 @@ pub(super) struct NodeState {
     pub(super) blocked: usize,
     /// Whether it counts as not in order for those that it goes before.
     pub(super) is_open: bool,
+    /// Those that it goes before and for which it counts as in order all the same: they only need members of a group that
+    /// have not failed.
+    pub(super) not_held: BTreeSet<usize>,
 }
 
 impl NodeState {
@@ -230,6 +251,7 @@ impl NodeState {
             key,
             phase,
             result: LastResult::None,
+            members: Vec::new(),
             timers: Timers {
                 not_before: now,
                 delays_chance: false,
@@ -251,6 +273,7 @@ impl NodeState {
             bucket: node.meta.limit.map(|limit| Bucket::new(limit, now)),
             blocked: 0,
             is_open: false,
+            not_held: BTreeSet::new(),
         }
     }
 
@@ -284,7 +307,10 @@ impl NodeState {
 
     /// Whether it is not in the wanted state, because this run does not change it, or something before it.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.pending().is_some() || self.deferred_behind().is_some()
+        let mut members = self.members.iter();
+        self.pending().is_some()
+            || self.deferred_behind().is_some()
+            || members.any(|member| matches!(member, MemberResult::Pending(_)))
     }
 
     /// Whether the node itself is in order, as far as is known.

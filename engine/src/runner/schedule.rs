@@ -9,6 +9,7 @@ use super::attempt::Outcome;
 use super::flapping::BeforeAttempt;
 use super::node_state::{Cause, LastResult, NodeState, Observed, Phase, Timeout, Verdict};
 use super::{Action, CancelMode, Interruption, NodeKey, Runner};
+use crate::graph::Edge;
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
 use crate::target::TargetError;
 
@@ -45,17 +46,22 @@ impl Runner {
             if state.phase == Phase::Dirty && !state.has_failed() && state.blocked == 0 {
                 self.ready.insert(node);
             }
-            if is_open == state.is_open {
+            let not_held = self.not_held(node);
+            let state = &mut self.nodes[node];
+            if is_open == state.is_open && not_held == state.not_held {
                 continue;
             }
-            state.is_open = is_open;
+            let was_open = std::mem::replace(&mut state.is_open, is_open);
+            let was_not_held = std::mem::replace(&mut state.not_held, not_held);
             for number in 0..self.graph.successors(node).len() {
                 let next = self.graph.successors(node)[number].to;
+                let was_held = was_open && !was_not_held.contains(&next);
+                let is_held = is_open && !self.nodes[node].not_held.contains(&next);
                 let blocked = &mut self.nodes[next].blocked;
-                if is_open {
-                    *blocked += 1;
-                } else {
-                    *blocked -= 1;
+                match (was_held, is_held) {
+                    (false, true) => *blocked += 1,
+                    (true, false) => *blocked -= 1,
+                    _ => continue,
                 }
                 stack.push(next);
             }
@@ -189,7 +195,7 @@ impl Runner {
             return;
         }
         let before = BeforeAttempt::of(state);
-        let is_change = matches!(outcome, Outcome::Changed(..) | Outcome::Unfinished(..));
+        let is_change = outcome.is_change();
         let was_unchanged = state.is_unchanged();
         self.ended += 1;
         state.checked_at = self.ended;
@@ -219,6 +225,7 @@ impl Runner {
     /// Records what an attempt found or did.
     fn record_outcome(&mut self, node: usize, outcome: Outcome, is_timed_out: bool) {
         let state = &mut self.nodes[node];
+        state.members.clear();
         match outcome {
             Outcome::InOrder(values) => {
                 // A change that was begun before is finished now.
@@ -258,10 +265,11 @@ impl Runner {
                 self.handle_error(node, &error, is_timed_out);
             }
             Outcome::Failed(error) => self.handle_error(node, &error, is_timed_out),
+            Outcome::Members(outcomes) => self.record_members(node, outcomes, is_timed_out),
         }
     }
 
-    fn record_pending(&mut self, node: usize, differences: Vec<Difference>) {
+    pub(super) fn record_pending(&mut self, node: usize, differences: Vec<Difference>) {
         let state = &mut self.nodes[node];
         state.result = LastResult::Pending(differences);
         state.forgive();
@@ -319,31 +327,38 @@ impl Runner {
     fn notify_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
-            let state = &self.nodes[edge.to];
-            if state.has_failed() || state.timers.delays_chance {
-                self.give_chance_behind_change(edge.to);
-            } else if state.deferred_behind().is_some()
-                || matches!(state.phase, Phase::Running { .. })
-            {
-                self.make_dirty(edge.to, Cause::Noticed);
-            }
+            self.give_chance_after(edge);
         }
         self.refresh_successors(node);
+    }
+
+    pub(super) fn give_chance_after(&mut self, edge: Edge) {
+        let state = &self.nodes[edge.to];
+        if state.has_failed() || state.timers.delays_chance {
+            self.give_chance_behind_change(edge.to);
+        } else if state.deferred_behind().is_some() || matches!(state.phase, Phase::Running { .. })
+        {
+            self.make_dirty(edge.to, Cause::Noticed);
+        }
     }
 
     fn refresh_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
-            if edge.notifies() && self.graph.nodes()[edge.to].resource.is_refreshable() {
-                self.nodes[edge.to].refresh = true;
-                self.make_dirty(edge.to, Cause::Refreshed);
-            }
+            self.refresh_after(edge);
+        }
+    }
+
+    pub(super) fn refresh_after(&mut self, edge: Edge) {
+        if edge.notifies() && self.graph.nodes()[edge.to].resource.is_refreshable() {
+            self.nodes[edge.to].refresh = true;
+            self.make_dirty(edge.to, Cause::Refreshed);
         }
     }
 
     /// An attempt ended with an error: another one is made, if there is one left, unless this says something else about
     /// the node.
-    fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
+    pub(super) fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
         let is_unfinished = self.nodes[node].is_changed;
         let verdict = self.judge(node, error, is_timed_out, is_unfinished);
         let delay = self.graph.nodes()[node].meta.delay;

@@ -56,6 +56,7 @@ impl Runner {
                 state.undone = Undone::default();
                 if node.meta.rewatch && state.has_failed() {
                     state.result = LastResult::None;
+                    state.members.clear();
                     state.failures = Failures::default();
                     state.timers.chance_at = None;
                     state.attempts = 0;
@@ -118,6 +119,7 @@ impl Runner {
         for state in &mut self.nodes {
             state.blocked = 0;
             state.is_open = false;
+            state.not_held.clear();
         }
         for node in 0..self.nodes.len() {
             let state = &self.nodes[node];

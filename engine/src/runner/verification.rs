@@ -108,6 +108,11 @@ impl Runner {
                 let message = self.describe_undone(node, &differences);
                 self.fail_for_good(node, message);
             }
+            Outcome::Members(members) => {
+                for member in members {
+                    self.on_verification_end(node, member);
+                }
+            }
             Outcome::Failed(_) if self.interruption > Interruption::None => {}
             Outcome::Failed(error) => self.fail_for_good(node, error.to_string()),
         }

@@ -378,11 +378,16 @@ impl AppliedState {
             let parts = node.parts();
             let after = parts.first().and_then(|(id, _)| after.get(id));
             let after = after.cloned().unwrap_or_default();
-            let state = Arc::clone(self);
-            node.resource = Arc::new(Prepared::new(
-                node.resource.clone(),
-                move |target, input| state.remember(target, input, &parts, &after),
-            ));
+            let wrapped = |parts: Vec<(ResourceId, Arc<dyn Resource>)>, resource| {
+                let (state, after) = (Arc::clone(self), after.clone());
+                Arc::new(Prepared::new(resource, move |target, input| {
+                    state.remember(target, input, &parts, &after)
+                }))
+            };
+            node.resource = wrapped(parts, node.resource.clone());
+            node.wrap_members(|id, resource| {
+                wrapped(vec![(id.clone(), Arc::clone(resource))], resource.clone())
+            });
         }
         graph
     }
@@ -434,6 +439,12 @@ impl AppliedState {
             if let Some(reversing) = Reversing::of(self, &node.resource, ids, is_plan) {
                 node.resource = Arc::new(reversing);
             }
+            node.wrap_members(|id, resource| {
+                match Reversing::of(self, resource, vec![id.clone()], is_plan) {
+                    Some(reversing) => Arc::new(reversing),
+                    None => Arc::clone(resource),
+                }
+            });
         }
         let is_new = |node: &Node| {
             let mut parts = std::iter::once(&node.id).chain(&node.members);

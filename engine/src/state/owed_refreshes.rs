@@ -103,11 +103,16 @@ pub(super) fn notifying(state: &Arc<AppliedState>, mut graph: Graph) -> Graph {
     }
     for node in graph.nodes_mut() {
         if let Some(to) = notices.remove(&node.id) {
-            let (state, from) = (Arc::clone(state), node.id.clone());
-            node.resource = Arc::new(Prepared::new(node.resource.clone(), move |target, _| {
-                let noted = state.note(target, &from, &to);
-                noted.map_err(|error| ResourceError::Invalid(error.to_string()))
-            }));
+            let from = node.id.clone();
+            let wrapped = |resource| {
+                let (state, from, to) = (Arc::clone(state), from.clone(), to.clone());
+                Arc::new(Prepared::new(resource, move |target, _| {
+                    let noted = state.note(target, &from, &to);
+                    noted.map_err(|error| ResourceError::Invalid(error.to_string()))
+                }))
+            };
+            node.resource = wrapped(node.resource.clone());
+            node.wrap_members(|_, resource| wrapped(resource.clone()));
         }
     }
     graph

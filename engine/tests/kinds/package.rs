@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use pkgres_engine::{
-    Difference, EntryAttributes, Identifier, Input, Outcome, Package, Probe as _, Resource,
-    Target as _, Wish, attempt,
+    Difference, DriveOptions, EntryAttributes, GraphBuilder, Identifier, Input, NodeStatus,
+    Outcome, Package, Probe as _, Resource, Target as _, Wish, attempt, drive,
 };
 
+use pkgres_manifest::{MetaParameters, ResourceId};
 use pkgres_tests::debian::REPOSITORY;
 
 use crate::debian::{Debian, change, is_in_order, try_change};
@@ -83,12 +84,33 @@ fn a_package_that_cannot_be_installed_does_not_keep_others_from_it() {
     let machine = debian.machine();
     debian.shell(REPOSITORY);
     let (sample, missing) = (Package::new("sample"), Package::new("missing-package"));
-    let both = group(&[&sample, &missing]).expect("they fit together");
-    let error = try_change(machine, both.as_ref()).expect_err("there is no such package");
-    let message = error.to_string();
-    assert!(message.contains("missing-package: `apt-get"), "{message}");
-    assert!(!message.contains("sample: "), "{message}");
-    assert!(message.contains("--no-autogroup"), "{message}");
+    change(machine, &Package::new("other"));
+    let mut builder = GraphBuilder::new();
+    let packages = [
+        ("other", Package::new("other")),
+        ("sample", sample.clone()),
+        ("missing-package", missing),
+    ];
+    for (name, package) in packages {
+        let id = ResourceId::new("package", name).expect("it is an identity");
+        builder.add(id, package, MetaParameters::default());
+    }
+    let graph = builder.build().expect("it has no cycle");
+    assert_eq!(graph.nodes().len(), 1, "they are one group");
+    let (_control, controlled) = std::sync::mpsc::channel();
+    let options = DriveOptions::default();
+    let ending = drive(graph, debian.shared_machine(), &options, controlled, |_| {});
+    let [(_, other), (_, installed), (_, missing)] = &ending.nodes[..] else {
+        panic!("{:?}", ending.nodes);
+    };
+    assert_eq!([other, installed], [&NodeStatus::InOrder; 2]);
+    let NodeStatus::Failed(message) = missing else {
+        panic!("{missing:?}");
+    };
+    assert!(
+        message.contains("Unable to locate package missing-package"),
+        "{message}"
+    );
     assert!(is_in_order(machine, &sample));
 }
 

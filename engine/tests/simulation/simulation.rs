@@ -407,7 +407,8 @@ impl Simulation {
                 self.sent.extend(sent.map(|sent| (id.clone(), sent)));
                 None
             }
-            Outcome::Pending(_) | Outcome::Kept(_) => None,
+            // Only `drive` tries members by themselves.
+            Outcome::Pending(_) | Outcome::Kept(_) | Outcome::Members(_) => None,
         };
         let has_failed = error.is_some();
         match error {

@@ -229,9 +229,8 @@ impl<'run> Report<'run> {
             let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
                 return None;
             };
-            // What is changed together has failed together.
-            let group = self.prepared.group_of(id);
-            if group[0] != *id {
+            let group = self.failed_together(id, message);
+            if group[0] != id {
                 return None;
             }
             let shown: Vec<_> = group
@@ -271,6 +270,21 @@ impl<'run> Report<'run> {
             })
         });
         failures.collect()
+    }
+
+    /// The resources that one operation changes together, and that failed with the same message, with `id` among them.
+    fn failed_together<'own>(&'own self, id: &'own ResourceId, why: &str) -> Vec<&'own ResourceId> {
+        let group = self.prepared.group_of(id);
+        let [_, _, ..] = group else {
+            return vec![id];
+        };
+        let same = self.nodes.iter().filter(|(other, status)| {
+            let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
+                return false;
+            };
+            message == why && group.contains(other)
+        });
+        same.map(|(other, _)| other).collect()
     }
 
     fn waiting_for(&self, failed: &ResourceId) -> Vec<&ResourceId> {

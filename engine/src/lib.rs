@@ -65,3 +65,4 @@ pub use validator::{
     ArgumentValues, ChangedPath, CustomValidator, PreparedValidation, StepOutcome, ValidationError,
     ValidationProof, ValidationReport, ValidationStep,
 };
+pub use watch::SharedWatches;

@@ -18,7 +18,7 @@ use crate::runner::{
 };
 use crate::state::{AppliedState, StateError};
 use crate::target::{Cancellation, Target};
-use crate::watch::{Noticed, Watcher};
+use crate::watch::{Noticed, SharedWatches, Watcher};
 use deadlines::Deadlines;
 use workers::{Work, Workers};
 
@@ -36,6 +36,8 @@ pub struct DriveOptions {
     /// The state that the graph was [begun](AppliedState::begin) with. It adds its reversals to a graph that replaces
     /// this one, and records the refreshes that are owed.
     pub state: Option<Arc<AppliedState>>,
+    /// What watches files. Runs that get clones of one share an inotify instance, of which a user may have few.
+    pub watches: SharedWatches,
 }
 
 /// A request to a run that goes on.
@@ -144,6 +146,7 @@ pub fn drive(
         runner: Runner::new(graph, options.run.clone()),
         workers: Workers::start(options.run.jobs, &sender),
         watcher: None,
+        watches: options.watches.clone(),
         target,
         state: options.state.clone(),
         sender,
@@ -170,6 +173,7 @@ struct Driver<Observe> {
     workers: Workers,
     /// Started when the first resource is watched; an error says why it could not be.
     watcher: Option<Result<Watcher, String>>,
+    watches: SharedWatches,
     target: Arc<dyn Target>,
     state: Option<Arc<AppliedState>>,
     sender: Sender<Message>,
@@ -462,7 +466,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 // At the end of a run nobody listens.
                 let _ = sender.send(Message::Noticed(noticed));
             };
-            Watcher::start(&root, notice).map_err(|error| error.to_string())
+            Watcher::start(&self.watches, &root, notice).map_err(|error| error.to_string())
         });
         match watcher {
             Ok(watcher) => watcher

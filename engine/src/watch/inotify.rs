@@ -37,6 +37,19 @@ pub(super) enum Seen {
     Lost,
 }
 
+/// What to say of an error that a limit of the system causes, in place of its own words.
+pub(super) fn limit(error: &io::Error) -> Option<&'static str> {
+    match Errno::from_io_error(error)? {
+        Errno::MFILE => Some(
+            "all inotify instances of this user are in use, or all files of this process (`sysctl fs.inotify.max_user_instances`, `ulimit -n`)",
+        ),
+        Errno::NOSPC => {
+            Some("all watches of this user are in use (`sysctl fs.inotify.max_user_watches`)")
+        }
+        _ => None,
+    }
+}
+
 /// An instance.
 pub(super) struct Inotify(OwnedFd);
 

@@ -1,4 +1,6 @@
-//! Watches files with one inotify instance for all paths.
+//! Watches files with one inotify instance for all paths, also those of several machines.
+//!
+//! A user may have few instances (128 unless the system is configured otherwise), and other programs need some as well.
 //!
 //! For each path, this watches the entries of the folders on the way, and the file at the path itself. So it notices if
 //! a file is replaced, a folder around it is renamed, or a missing folder appears. A watch may report too much: a
@@ -6,11 +8,11 @@
 
 mod inotify;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use pkgres_files::RootFolder;
@@ -32,14 +34,79 @@ pub(crate) enum Noticed {
     NotWatched(NodeKey, String),
 }
 
-/// Watches paths of one root, until it is dropped.
-pub(crate) struct Watcher {
+/// The inotify instance of all runs that get clones of this. It is opened when the first of them watches something.
+#[derive(Clone, Default)]
+pub struct SharedWatches(Arc<Mutex<Weak<Instance>>>);
+
+impl std::fmt::Debug for SharedWatches {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("SharedWatches")
+            .finish_non_exhaustive()
+    }
+}
+
+impl SharedWatches {
+    /// The instance, which is closed once nothing uses it.
+    fn instance(&self) -> Result<Arc<Instance>, TargetError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(instance) = known.upgrade() {
+            return Ok(instance);
+        }
+        let instance = Arc::new(Instance::start()?);
+        *known = Arc::downgrade(&instance);
+        Ok(instance)
+    }
+}
+
+/// An inotify instance, and the thread that reads its events until this is dropped.
+struct Instance {
     shared: Arc<Shared>,
 }
 
+impl Instance {
+    fn start() -> Result<Self, TargetError> {
+        let unsupported = |error: std::io::Error| {
+            let reason = inotify::limit(&error).map_or_else(|| error.to_string(), str::to_owned);
+            TargetError::Unsupported(format!("files cannot be watched: {reason}"))
+        };
+        let shared = Arc::new(Shared {
+            inotify: Inotify::new().map_err(unsupported)?,
+            table: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
+        });
+        let of_thread = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("watcher".to_owned())
+            .spawn(move || of_thread.run())
+            .map_err(unsupported)?;
+        Ok(Self { shared })
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Watches paths of one root, until it is dropped.
+pub(crate) struct Watcher {
+    instance: Arc<Instance>,
+    key: WatcherKey,
+}
+
+/// A watcher of an instance.
+type WatcherKey = u64;
+
+/// A node of the run that a watcher belongs to.
+type WatchedNode = (WatcherKey, NodeKey);
+
+/// What is called with what a watcher notices.
+type Notice = dyn Fn(Noticed) + Send + Sync;
+
 struct Shared {
     inotify: Inotify,
-    root: RootFolder,
     table: Mutex<Table>,
     is_stopped: AtomicBool,
 }
@@ -47,42 +114,48 @@ struct Shared {
 /// Which watches matter to which nodes.
 #[derive(Default)]
 struct Table {
-    paths: HashMap<NodeKey, Vec<PathBuf>>,
+    watchers: BTreeMap<WatcherKey, Listener>,
+    next_key: WatcherKey,
+    paths: HashMap<WatchedNode, Vec<PathBuf>>,
     watches: HashMap<WatchNumber, Watch>,
     /// Whether nobody reads events any more.
     is_ended: bool,
 }
 
-/// A watched file or folder.
+/// What the instance knows of a watcher.
+#[derive(Clone)]
+struct Listener {
+    root: Arc<RootFolder>,
+    notice: Arc<Notice>,
+}
+
+/// A watched file or folder. Several watchers can watch the same one.
 #[derive(Default)]
 struct Watch {
     /// The nodes to which everything matters.
-    all: BTreeSet<NodeKey>,
+    all: BTreeSet<WatchedNode>,
     /// The nodes to which only an entry of a name matters, by this name.
-    entries: HashMap<OsString, BTreeSet<NodeKey>>,
+    entries: HashMap<OsString, BTreeSet<WatchedNode>>,
 }
 
 impl Watcher {
-    /// Starts a thread that calls `notice`.
+    /// Starts to watch paths of a root. `notice` is called by the thread of the instance.
     pub(crate) fn start(
+        watches: &SharedWatches,
         root: &Path,
-        notice: impl Fn(Noticed) + Send + 'static,
+        notice: impl Fn(Noticed) + Send + Sync + 'static,
     ) -> Result<Self, TargetError> {
-        let unsupported = |error: std::io::Error| {
-            TargetError::Unsupported(format!("files cannot be watched: {error}"))
+        let listener = Listener {
+            root: Arc::new(RootFolder::open(root)?),
+            notice: Arc::new(notice),
         };
-        let shared = Arc::new(Shared {
-            inotify: Inotify::new().map_err(unsupported)?,
-            root: RootFolder::open(root)?,
-            table: Mutex::default(),
-            is_stopped: AtomicBool::new(false),
-        });
-        let of_thread = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("watcher".to_owned())
-            .spawn(move || of_thread.run(&notice))
-            .map_err(unsupported)?;
-        Ok(Self { shared })
+        let instance = watches.instance()?;
+        let mut table = instance.shared.table();
+        let key = table.next_key;
+        table.next_key += 1;
+        table.watchers.insert(key, listener);
+        drop(table);
+        Ok(Self { instance, key })
     }
 
     /// Watches paths for a node.
@@ -91,49 +164,74 @@ impl Watcher {
     ///
     /// The limit of the system on watches is reached, for instance. Then nothing is watched for the node.
     pub(crate) fn watch(&self, node: NodeKey, paths: Vec<PathBuf>) -> Result<(), TargetError> {
-        let mut table = self.shared.table();
+        let shared = &self.instance.shared;
+        let node = (self.key, node);
+        let mut table = shared.table();
         if table.is_ended {
             return Err(TargetError::Unsupported(NO_EVENTS.to_owned()));
         }
-        let watched = paths
-            .iter()
-            .try_for_each(|path| self.shared.watch_path(&mut table, node, path));
+        let watched = shared.watch_paths(&mut table, node, &paths);
         if watched.is_ok() {
             table.paths.insert(node, paths);
         } else {
-            self.shared.forget(&mut table, node);
+            shared.forget(&mut table, node);
         }
         watched
     }
 
     /// Ends the watches of a node.
     pub(crate) fn unwatch(&self, node: NodeKey) {
-        self.shared.forget(&mut self.shared.table(), node);
+        let shared = &self.instance.shared;
+        shared.forget(&mut shared.table(), (self.key, node));
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.shared.is_stopped.store(true, Ordering::Relaxed);
+        let shared = &self.instance.shared;
+        let mut table = shared.table();
+        table.watchers.remove(&self.key);
+        let all = table.paths.keys().copied();
+        let own: Vec<WatchedNode> = all.filter(|(watcher, _)| *watcher == self.key).collect();
+        for node in own {
+            shared.forget(&mut table, node);
+        }
     }
 }
 
 impl Shared {
     fn table(&self) -> MutexGuard<'_, Table> {
         // A panic leaves the table as it is between two statements, which at most reports too much.
-        self.table
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes a node from the table, and the watches that it was the last to need.
-    fn forget(&self, table: &mut Table, node: NodeKey) {
+    fn forget(&self, table: &mut Table, node: WatchedNode) {
         for number in table.forget(node) {
             self.inotify.remove(number);
         }
     }
 
-    fn watch_path(&self, table: &mut Table, node: NodeKey, path: &Path) -> Result<(), TargetError> {
+    fn watch_paths(
+        &self,
+        table: &mut Table,
+        node: WatchedNode,
+        paths: &[PathBuf],
+    ) -> Result<(), TargetError> {
+        let Some(listener) = table.watchers.get(&node.0).cloned() else {
+            return Ok(());
+        };
+        let mut paths = paths.iter();
+        paths.try_for_each(|path| self.watch_path(table, &listener.root, node, path))
+    }
+
+    fn watch_path(
+        &self,
+        table: &mut Table,
+        root: &RootFolder,
+        node: WatchedNode,
+        path: &Path,
+    ) -> Result<(), TargetError> {
         let mut names: Vec<&OsStr> = Vec::new();
         let mut folders: Vec<&Path> = Vec::new();
         for folder in path.ancestors() {
@@ -144,52 +242,66 @@ impl Shared {
         }
         // From the root on: what is created in a folder after it is watched is noticed.
         for (folder, name) in folders.into_iter().zip(names).rev() {
-            let Some(number) = self.watch_entry(folder, true)? else {
+            let Some(number) = self.watch_entry(root, folder, true)? else {
                 return Ok(());
             };
             let watch = table.watches.entry(number).or_default();
             let nodes = watch.entries.entry(name.to_owned()).or_default();
             nodes.insert(node);
         }
-        if let Some(number) = self.watch_entry(path, false)? {
+        if let Some(number) = self.watch_entry(root, path, false)? {
             table.watches.entry(number).or_default().all.insert(node);
         }
         Ok(())
     }
 
     /// Watches what is at a path; `None` if there is nothing.
-    fn watch_entry(&self, path: &Path, follow: bool) -> Result<Option<WatchNumber>, TargetError> {
+    fn watch_entry(
+        &self,
+        root: &RootFolder,
+        path: &Path,
+        follow: bool,
+    ) -> Result<Option<WatchNumber>, TargetError> {
         // A final `.` lets a link at the end be followed.
         let followed = follow.then(|| path.join("."));
-        let Some(descriptor) = self.root.descriptor(followed.as_deref().unwrap_or(path))? else {
+        let Some(descriptor) = root.descriptor(followed.as_deref().unwrap_or(path))? else {
             return Ok(None);
         };
         let added = self.inotify.add(&descriptor);
         added.map(Some).map_err(|error| {
-            TargetError::Unsupported(format!("{} cannot be watched: {error}", path.display()))
+            let reason = inotify::limit(&error).map_or_else(|| error.to_string(), str::to_owned);
+            TargetError::Unsupported(format!("{} cannot be watched: {reason}", path.display()))
         })
     }
 
-    fn run(&self, notice: &dyn Fn(Noticed)) {
+    fn run(&self) {
         while !self.is_stopped.load(Ordering::Relaxed) {
             let Ok(seen) = self.inotify.wait() else {
-                let nodes: Vec<NodeKey> = {
+                let (watchers, nodes): (_, Vec<WatchedNode>) = {
                     let mut table = self.table();
                     table.is_ended = true;
-                    table.paths.drain().map(|(node, _)| node).collect()
+                    let nodes = table.paths.drain().map(|(node, _)| node).collect();
+                    (table.watchers.clone(), nodes)
                 };
                 // What changed since the last event was not seen.
-                notice(Noticed::Lost);
-                for node in nodes {
-                    notice(Noticed::NotWatched(node, NO_EVENTS.to_owned()));
+                for listener in watchers.values() {
+                    (listener.notice)(Noticed::Lost);
+                }
+                for (watcher, node) in nodes {
+                    if let Some(listener) = watchers.get(&watcher) {
+                        (listener.notice)(Noticed::NotWatched(node, NO_EVENTS.to_owned()));
+                    }
                 }
                 return;
             };
-            let mut noticed = BTreeSet::new();
+            if seen.is_empty() {
+                continue;
+            }
+            let mut noticed: BTreeSet<WatchedNode> = BTreeSet::new();
             let mut unwatched = Vec::new();
-            let mut moved = BTreeSet::new();
+            let mut moved: BTreeSet<WatchedNode> = BTreeSet::new();
             let mut is_lost = false;
-            {
+            let watchers = {
                 let mut table = self.table();
                 for seen in seen {
                     match seen {
@@ -219,29 +331,32 @@ impl Shared {
                 // The watches come before the notice, so that nothing happens in between unseen.
                 for node in moved {
                     let paths = table.paths.get(&node).cloned().unwrap_or_default();
-                    let watched = paths
-                        .iter()
-                        .try_for_each(|path| self.watch_path(&mut table, node, path));
+                    let watched = self.watch_paths(&mut table, node, &paths);
                     if let Err(error) = watched {
                         self.forget(&mut table, node);
                         unwatched.push((node, error.to_string()));
                     }
                 }
-            }
-            if is_lost {
-                notice(Noticed::Lost);
-            } else if !noticed.is_empty() {
-                notice(Noticed::Changed(noticed.into_iter().collect()));
-            }
-            for (node, reason) in unwatched {
-                notice(Noticed::NotWatched(node, reason));
+                table.watchers.clone()
+            };
+            for (key, listener) in watchers {
+                let nodes = noticed.iter().filter(|(watcher, _)| *watcher == key);
+                let nodes: Vec<NodeKey> = nodes.map(|(_, node)| *node).collect();
+                if is_lost {
+                    (listener.notice)(Noticed::Lost);
+                } else if !nodes.is_empty() {
+                    (listener.notice)(Noticed::Changed(nodes));
+                }
+                for ((_, node), reason) in unwatched.extract_if(.., |((of, _), _)| *of == key) {
+                    (listener.notice)(Noticed::NotWatched(node, reason));
+                }
             }
         }
     }
 }
 
 impl Table {
-    fn nodes_of(&self, number: WatchNumber, name: Option<&OsStr>) -> Vec<NodeKey> {
+    fn nodes_of(&self, number: WatchNumber, name: Option<&OsStr>) -> Vec<WatchedNode> {
         let Some(watch) = self.watches.get(&number) else {
             return Vec::new();
         };
@@ -255,7 +370,7 @@ impl Table {
     }
 
     /// Forgets a node; returns the watches that nobody needs any more.
-    fn forget(&mut self, node: NodeKey) -> Vec<WatchNumber> {
+    fn forget(&mut self, node: WatchedNode) -> Vec<WatchNumber> {
         self.paths.remove(&node);
         let mut unused = Vec::new();
         for (number, watch) in &mut self.watches {
@@ -276,7 +391,7 @@ impl Table {
 }
 
 impl Watch {
-    fn nodes(&self) -> Vec<NodeKey> {
+    fn nodes(&self) -> Vec<WatchedNode> {
         let entries = self.entries.values().flatten();
         self.all.iter().chain(entries).copied().collect()
     }

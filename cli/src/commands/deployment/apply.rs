@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    AppliedState, Cancellation, DriveOptions, Ending, Graph, RunOptions, RunRecord, Status, Target,
-    drive,
+    AppliedState, Cancellation, DriveOptions, Ending, Graph, RunOptions, RunRecord, SharedWatches,
+    Status, Target, drive,
 };
 use serde_json::json;
 
@@ -58,6 +58,7 @@ pub(in crate::commands) fn apply(
     )?;
     let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
     let reconciles = reconciles && !args.noop;
+    let watches = SharedWatches::default();
     machines.run(
         output,
         || interrupts.cancellation.is_cancelled(),
@@ -72,6 +73,7 @@ pub(in crate::commands) fn apply(
                 validations: &validations[at],
                 interrupts: &interrupts,
                 reconciles,
+                watches: &watches,
             };
             let recording = recording
                 .lock()
@@ -91,6 +93,8 @@ struct MachineRun<'run> {
     validations: &'run Validations<'run>,
     interrupts: &'run RunInterrupts,
     reconciles: bool,
+    /// What watches the files of all machines.
+    watches: &'run SharedWatches,
 }
 
 /// A machine, and the state on it, which no other run can change.
@@ -300,6 +304,7 @@ impl MachineRun<'_> {
             exit_when_settled: args.converged_exit,
             max_runtime: deadline.map(|it| it.saturating_duration_since(Instant::now())),
             state: started.state.as_ref().map(RunState::shared),
+            watches: self.watches.clone(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod commands;
 mod files;
 mod local;
+mod silent_ssh;
 mod ssh;
 
 use std::path::{Path, PathBuf};

@@ -22,6 +22,7 @@ use crate::project_uses::ProjectUses;
 use crate::read_manifest::{ManifestFile, folder_of, manifest_at};
 use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
+use crate::root_file::roots_beside_manifest;
 use crate::update_effects::AffectedProject;
 
 /// The size of the largest `ansible.cfg` that is read for hints. A complete one has 40 kB.
@@ -64,7 +65,7 @@ impl Project {
             manifest.is_edited = true;
         }
         let package = manifest.parse(&context.read_options, |_, _| {})?;
-        Ok(Self::new(manifest, package))
+        Ok(Self::new(manifest, package, context))
     }
 
     /// A project of another ecosystem.
@@ -79,12 +80,16 @@ impl Project {
     }
 
     /// A project whose package was parsed from its manifest file.
-    pub(crate) fn new(manifest: ManifestFile, package: Package) -> Self {
+    pub(crate) fn new(manifest: ManifestFile, package: Package, context: &Context) -> Self {
+        let mut warnings = package.manifest.misspelt_key_findings();
+        if context.ecosystem.is_none() {
+            warnings.extend(roots_beside_manifest(&manifest.path));
+        }
         Self {
             folder: manifest.folder,
             manifest: manifest.path,
             format: &ClassPackages,
-            warnings: package.manifest.misspelt_key_findings(),
+            warnings,
             content: RootContent::Package(Arc::new(package)),
         }
     }
@@ -249,7 +254,7 @@ impl Project {
             is_edited: true,
         };
         let package = manifest.parse(&context.read_options, |_, _| {})?;
-        Ok(Self::new(manifest, package))
+        Ok(Self::new(manifest, package, context))
     }
 
     /// The text of the manifest.

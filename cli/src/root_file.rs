@@ -46,18 +46,43 @@ pub(crate) fn recognize(
         return Ok(None);
     }
     let names_file = path.is_file();
-    if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
+    let is_default = path.file_name() == Some(MANIFEST_FILE.as_ref());
+    if names_file && !is_default {
         let format = stated
             .or_else(|| format_of(path, None))
             .or_else(|| by_name(path));
         return Ok(format.map(|format| (path.to_owned(), format)));
     }
     let folder = folder_of(path);
-    let is_default = path.file_name() == Some(MANIFEST_FILE.as_ref());
-    if names_file || folder.join(MANIFEST_FILE).exists() || !(path.is_dir() || is_default) {
+    let has_manifest = folder.join(MANIFEST_FILE).exists();
+    if has_manifest && stated.is_none() || !(path.is_dir() || is_default) {
         return Ok(None);
     }
-    one_of(roots_in(&folder, stated), &folder)
+    // The manifest is that of a class package, which is not meant if another ecosystem is stated.
+    let root = one_of(roots_in(&folder, stated), &folder)?;
+    Ok(root.or_else(|| Some((path.to_owned(), stated.filter(|_| names_file)?))))
+}
+
+/// A warning that a folder has roots of other ecosystems beside its manifest, which is taken unless one is stated.
+pub(crate) fn roots_beside_manifest(manifest: &Path) -> Option<Diagnostic> {
+    let formats = || pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    let can_be_root = |name: &str| {
+        formats()
+            .any(|format| format.is_release_name(name) || format.usual_root_names().contains(&name))
+    };
+    let roots = named_roots_in(&folder_of(manifest), None, can_be_root);
+    let (first, _) = roots.first()?;
+    let mut ids: Vec<&str> = vec![pkgres_manifest::CLASS_PACKAGES.id()];
+    ids.extend(roots.iter().map(|(_, format)| format.ecosystem().id()));
+    ids.dedup();
+    let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
+    let message = format!(
+        "{} is the root, and not {} beside it",
+        Escaped::path(manifest),
+        Escaped::path(first)
+    );
+    let hint = format!("{} chooses one", sentence_list(options, "or"));
+    Some(Diagnostic::warning(Code::Usage, message).hint(hint))
 }
 
 /// The roots of other ecosystems in a folder below the one that a user names, if it is a project: it has a lockfile, or a
@@ -154,6 +179,15 @@ pub(crate) fn format_of_release(path: &Path) -> Option<&'static dyn Format> {
 
 /// The roots of other ecosystems in a folder, sorted by name.
 pub(crate) fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
+    named_roots_in(folder, stated, |_| true)
+}
+
+/// The roots of other ecosystems in a folder whose names can be those of roots, sorted by name. Other files are not opened.
+fn named_roots_in(
+    folder: &Path,
+    stated: Option<&'static dyn Format>,
+    can_be_root: impl Fn(&str) -> bool,
+) -> Vec<Recognized> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -161,6 +195,7 @@ pub(crate) fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Ve
         .take(MAX_ENTRIES)
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| !name.to_string_lossy().starts_with('.'))
+        .filter(|name| can_be_root(&name.to_string_lossy()))
         .map(|name| {
             if folder == Path::new(".") {
                 name.into()

@@ -16,7 +16,9 @@ use pkgres_engine::check_templates;
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity, capped};
-use pkgres_manifest::{Archive, IndexRecord, Package, PackageManifest, PackagePath, ReadOptions};
+use pkgres_manifest::{
+    Archive, IndexRecord, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
+};
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
@@ -36,6 +38,7 @@ use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
 use crate::read_manifest::folder_of;
 use crate::registries::{ConfiguredRegistry, title_of};
+use crate::root_file::roots_beside_manifest;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -60,6 +63,16 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         match targets(path, context.ecosystem, &context.read_options) {
             Ok(targets) => {
                 inputs += targets.len();
+                if let [Target::Package(folder)] = &targets[..]
+                    && context.ecosystem.is_none()
+                    && let Some(warning) = roots_beside_manifest(&folder.join(MANIFEST_FILE))
+                {
+                    output.note(&format!(
+                        "{}; {}",
+                        warning.message,
+                        warning.hints.join("; ")
+                    ));
+                }
                 for target in targets {
                     checker.check(&target, output)?;
                 }

@@ -94,16 +94,17 @@ fn targets_below(
     let (mut targets, mut links) = (Vec::new(), Vec::new());
     let mut rest = vec![top.to_owned()];
     while let Some(folder) = rest.pop() {
-        if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
-            targets.push(Target::Package(folder));
-            continue;
-        }
         let roots = if folder == top {
             // Several roots, none of which is the usual one, are an error only if there is nothing else.
             recognize(top, stated).ok().flatten().into_iter().collect()
         } else {
             roots_of_project(&folder, stated)
         };
+        // Beside a manifest, there are other roots only if their ecosystem is stated.
+        if roots.is_empty() && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
+            targets.push(Target::Package(folder));
+            continue;
+        }
         let foreign = roots.into_iter();
         targets.extend(foreign.map(|(root, format)| Target::Foreign(root, format)));
         if folder != top && is_release_folder(&folder) {

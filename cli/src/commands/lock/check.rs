@@ -191,7 +191,7 @@ fn check_content(
     let package = manifest_file.parse(&context.read_options, |path, bytes| {
         files.push(RootFile::new(path.clone(), bytes));
     })?;
-    let project = Project::new(manifest_file, package);
+    let project = Project::new(manifest_file, package, context);
     let task = task?.with_root(&project, context)?;
     let entries = check_entries(&project, task, context, output)?;
     let checked = entries.checked;

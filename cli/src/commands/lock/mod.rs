@@ -272,7 +272,7 @@ fn lock_one(
             return check::check(args, manifest, manifest_file, agreed, context, output);
         }
         let package = manifest_file.parse(&context.read_options, |_, _| {})?;
-        Project::new(manifest_file, package)
+        Project::new(manifest_file, package, context)
     };
     let mut task = SolveTask::of_project(&project, context)?;
     if agreed.is_some() {

@@ -63,10 +63,13 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         chosen.map_or_else(Spec::any, |chosen| ecosystem.compatible_with(chosen))
     });
     let edited = project.with_requirements(&edits, context)?;
+    let with_spec = named.iter().filter(|(_, spec)| spec.is_some());
+    let with_spec: BTreeSet<&PackageName> = with_spec.map(|(package, _)| package).collect();
     let edit = ManifestEdit {
         before: &project,
         edited: &edited,
         edits: &edits,
+        with_spec: &with_spec,
         write: &args.edit.write,
         lock: Some(&lock).filter(|_| !args.edit.no_lock),
         verb: "Added",
@@ -102,6 +105,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         before: &project,
         edited: &edited,
         edits: &edits,
+        with_spec: &BTreeSet::new(),
         write: &args.edit.write,
         lock: lock.as_ref(),
         verb: "Removed",
@@ -289,6 +293,8 @@ struct ManifestEdit<'a> {
     before: &'a Project,
     edited: &'a Project,
     edits: &'a [RequirementEdit],
+    /// The packages that were named with a spec.
+    with_spec: &'a BTreeSet<&'a PackageName>,
     write: &'a WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.
     lock: Option<&'a PreviousLock>,
@@ -414,9 +420,14 @@ impl ManifestEdit<'_> {
     fn report_edits(&self, output: &mut Output) {
         for edit in self.edits {
             output.note(&match edit {
-                RequirementEdit::Set(package, spec) if !self.is_change(edit) => format!(
-                    "{package} is already required as \"{spec}\"; `{package}@SPEC` changes that"
-                ),
+                RequirementEdit::Set(package, spec) if !self.is_change(edit) => {
+                    let required = format!("{package} is already required as \"{spec}\"");
+                    if self.with_spec.contains(package) {
+                        required
+                    } else {
+                        format!("{required}; `{package}@SPEC` changes that")
+                    }
+                }
                 RequirementEdit::Set(package, spec) => {
                     format!("{} {package} \"{spec}\"", self.verb)
                 }

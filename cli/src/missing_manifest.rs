@@ -51,6 +51,9 @@ fn no_project_hints(context: &Context) -> Vec<String> {
         return vec![hint];
     }
     let mut hints = vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
+    if invocation.is("explain") {
+        hints.push("`pkgres explain --list` lists the codes and rules that it explains".to_owned());
+    }
     if !invocation.names_project() {
         let init = invocation.command_for_none("init");
         hints.push(format!("`{init}` creates a package in this folder"));

@@ -21,6 +21,7 @@ const LINES: &[&str] = &[
     "config list",
     "diff app app",
     "diff app nowhere",
+    "explain --list",
     "explain PK0012",
     "explain PK9999",
     "explain app",

@@ -150,6 +150,10 @@ pub(crate) struct ExplainArgs {
     #[arg(default_value = "manifest.yaml", hide_default_value = true)]
     pub(crate) subject: PathBuf,
 
+    /// List all codes and rules, each with its title
+    #[arg(long, conflicts_with = "subject")]
+    pub(crate) list: bool,
+
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
 

@@ -17,6 +17,10 @@ use crate::show::{self, counted};
 use crate::solve_task::{Searched, SolveTask};
 
 pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    if args.list {
+        list(output);
+        return Ok(Exit::Done);
+    }
     let subject = args.subject.to_string_lossy();
     if is_code(&subject) && !args.subject.exists() {
         return explain_code(&subject, output);
@@ -69,6 +73,41 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
     }
 }
 
+/// Lists all codes and rules, each with its title.
+fn list(output: &mut Output) {
+    let rules: Vec<Rule> = Rule::ids().filter_map(Rule::find).collect();
+    let mut codes = Code::ALL.to_vec();
+    codes.sort_by_key(|code| code.number());
+    if output.is_json() {
+        let codes = codes
+            .iter()
+            .map(|code| json!({"code": code.to_string(), "title": code.title()}));
+        let rules = rules.iter().map(
+            |rule| json!({"rule": rule.id, "impact": rule.impact.to_string(), "title": rule.title}),
+        );
+        output.json(&json!({
+            "schema_version": 1,
+            "codes": codes.collect::<Vec<_>>(),
+            "rules": rules.collect::<Vec<_>>(),
+        }));
+        return;
+    }
+    let codes = codes.iter();
+    let codes = codes.map(|code| (code.to_string(), code.title().to_owned()));
+    let rules = rules.iter().map(|rule| {
+        (
+            rule.id.to_owned(),
+            format!("{} ({})", rule.title, rule.impact),
+        )
+    });
+    let lines: Vec<(String, String)> = codes.chain(rules).collect();
+    let width = lines.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or_default();
+    for (name, title) in &lines {
+        output.data(&format!("{name:width$}  {title}\n"));
+    }
+}
+
 /// Whether a text looks like an error code, with or without its letters.
 fn is_code(text: &str) -> bool {
     let digits = text.strip_prefix("PK").or_else(|| text.strip_prefix("pk"));
@@ -89,7 +128,9 @@ impl Rule {
     /// The ids of all rules.
     fn ids() -> impl Iterator<Item = &'static str> {
         let classes = ApiRule::ALL.iter().map(|rule| rule.id());
-        classes.chain(RecordRule::ALL.iter().map(|rule| rule.id()))
+        let others = RecordRule::ALL.iter().map(|rule| rule.id());
+        // Rules of both are explained once.
+        classes.chain(others.filter(|id| ApiRule::with_id(id).is_none()))
     }
 
     /// The rule with an id. If class packages and other ecosystems have the same rule, it is the one of class packages.
@@ -140,7 +181,7 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
         return Err(match similar {
             Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
             None => finding
-                .hint("`docs/errors.md` of pkgres lists all codes")
+                .hint("`pkgres explain --list` lists all codes")
                 .into(),
         });
     };

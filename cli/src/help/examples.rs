@@ -135,6 +135,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "pkgres explain class-removed",
                 "what a rule of compatibility means, and what to do",
             ),
+            ("pkgres explain --list", "all codes and rules"),
         ],
     ),
     (

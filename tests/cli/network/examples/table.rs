@@ -54,6 +54,7 @@ pub(super) const SET_UPS: &[SetUp] = &[
             Example::of("pkgres add org.example.Db -p web").then("grep -q Db web/manifest.yaml web/pkgres.lock"),
             Example::of("pkgres explain PK0012").shows("How to fix it"),
             Example::of("pkgres explain class-removed").shows("no longer listed in the manifest"),
+            Example::of("pkgres explain --list").shows("class-removed"),
             Example::of("pkgres explain app")
                 .after("sed -i 's/Db: 1/Db: 3/' app/manifest.yaml")
                 .finds(1)

@@ -3,14 +3,15 @@
 //! Commands take their own arguments and this. Shared values (registries, how packages are read, how versions are
 //! chosen, the workspace) reach them only as the validated values here.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{Package, PackageName, ReadOptions};
-use pkgres_resolver::SolveOptions;
+use pkgres_manifest::{Package, PackageName, ReadOptions, Spec};
+use pkgres_resolver::{Request, SolveOptions};
 
 use crate::args::{Command, CoreArgs};
 use crate::failure::{Failure, Result};
@@ -27,6 +28,32 @@ pub(crate) struct Context {
     values: Arc<Values>,
     /// The manifest that is about to be written, with which projects are solved.
     edited: Option<Arc<EditedManifest>>,
+    /// The settings that are about to be written.
+    edited_settings: Arc<EditedSettings>,
+}
+
+/// Settings that are not on the disk yet, but with which projects are solved.
+#[derive(Default)]
+pub(crate) struct EditedSettings {
+    /// New overrides, and `None` for a package that is no longer overridden.
+    pub(crate) overrides: BTreeMap<PackageName, Option<Spec>>,
+    /// New options for choosing versions.
+    pub(crate) options: Option<SolveOptions>,
+}
+
+impl EditedSettings {
+    /// Makes a request one with these settings.
+    pub(crate) fn apply_to(&self, request: &mut Request) {
+        for (package, spec) in &self.overrides {
+            match spec {
+                Some(spec) => request.overrides.insert(package.clone(), spec.clone()),
+                None => request.overrides.remove(package),
+            };
+        }
+        if let Some(options) = &self.options {
+            request.options = options.clone();
+        }
+    }
 }
 
 /// A manifest with a text that is not on the disk yet.
@@ -117,6 +144,7 @@ impl Context {
             invocation,
             values: Arc::new(values),
             edited: None,
+            edited_settings: Arc::default(),
         })
     }
 
@@ -137,7 +165,21 @@ impl Context {
             invocation: self.invocation.clone(),
             values: Arc::clone(&self.values),
             edited: Some(Arc::new(edited)),
+            edited_settings: Arc::clone(&self.edited_settings),
         })
+    }
+
+    /// The same context with settings that are not written yet.
+    pub(crate) fn with_settings(self, settings: EditedSettings) -> Self {
+        Self {
+            edited_settings: Arc::new(settings),
+            ..self
+        }
+    }
+
+    /// The settings that are about to be written.
+    pub(crate) fn edited_settings(&self) -> &EditedSettings {
+        &self.edited_settings
     }
 
     /// The text that a manifest is about to get, if it is being edited.
@@ -160,6 +202,7 @@ impl Context {
             invocation,
             values: Arc::clone(&self.values),
             edited: self.edited.clone(),
+            edited_settings: Arc::clone(&self.edited_settings),
         })
     }
 
@@ -169,6 +212,7 @@ impl Context {
             invocation: self.invocation.about_only(project),
             values: Arc::clone(&self.values),
             edited: self.edited.clone(),
+            edited_settings: Arc::clone(&self.edited_settings),
         }
     }
 

@@ -111,6 +111,7 @@ impl SolveTask {
             options: context.solve_options.clone(),
             ..Request::of_roots(Vec::new())
         };
+        context.edited_settings().apply_to(&mut request);
         let locations = configured.iter().map(|registry| &registry.location);
         let searched = locations.map(shown_location).collect();
         let locations = configured.iter().map(|registry| &registry.location);

@@ -168,12 +168,17 @@ fn write_with(
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
-    let folder = parent(path);
-    sweep(system, folder, &file_name(path)?);
+    sweep(system, parent(path), &file_name(path)?);
     replace(system, path, put, durability, access)?;
     if durability == Durability::Volatile {
         return Ok(());
     }
+    sync_folder_of(system, path)
+}
+
+/// Makes the name of a file durable.
+pub(crate) fn sync_folder_of(system: &dyn FileSystem, path: &Path) -> Result<(), FileError> {
+    let folder = parent(path);
     system
         .sync_folder(folder)
         .map_err(FileError::system("cannot write", folder))
@@ -188,65 +193,102 @@ fn replace(
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
-    let folder = parent(path);
-    let name = file_name(path)?;
-    let kind = system.kind(path);
-    let access = match kind.map_err(FileError::system("cannot write", path))? {
-        // Files of a cache get our rights, and private files stay private.
-        Some(EntryKind::File) if durability == Durability::Durable && access == Access::Data => {
-            NewAccess::AsBefore
-        }
-        None | Some(EntryKind::File) => NewAccess::Known(access),
-        Some(EntryKind::Link) => {
-            return Err(FileError::rejected(path, "links are not written through"));
-        }
-        Some(EntryKind::Folder) => return Err(FileError::rejected(path, "there is a folder")),
-        Some(EntryKind::Other) => {
-            return Err(FileError::rejected(path, "this is not a plain file"));
-        }
-    };
-    let temporary = folder.join(temporary_name(&name));
-    let write = AtomicWrite {
-        temporary: &temporary,
-        path,
-        durability,
-        access,
-    };
-    let written = write.run(system, put);
-    if written.is_err() {
-        // The error that is reported is the first one.
-        let _ = system.remove(&temporary);
-    }
-    written
+    let staged = StagedFile::make(system, path, durability, access)?;
+    // Until it is renamed, the file is open: no other process removes it as left behind.
+    let _file = staged.fill(system, put, durability)?;
+    staged.rename(system)
 }
 
-/// A file that is written beside its target and renamed.
-struct AtomicWrite<'path> {
-    temporary: &'path Path,
+/// The new content of a file, in a temporary file beside its target.
+pub(crate) struct StagedFile<'path> {
+    temporary: PathBuf,
     /// The target.
     path: &'path Path,
-    durability: Durability,
     access: NewAccess,
 }
 
-impl AtomicWrite<'_> {
-    fn run(
+impl<'path> StagedFile<'path> {
+    /// Writes the new content of a file that stays, and syncs it.
+    pub(crate) fn write(
+        system: &dyn FileSystem,
+        path: &'path Path,
+        bytes: &[u8],
+    ) -> Result<Self, FileError> {
+        let durability = Durability::Durable;
+        let staged = Self::make(system, path, durability, Access::Data)?;
+        let _file = staged.fill(system, |file| file.write(bytes), durability)?;
+        Ok(staged)
+    }
+
+    /// A temporary file that is not there yet. A target that is no file is an error.
+    fn make(
+        system: &dyn FileSystem,
+        path: &'path Path,
+        durability: Durability,
+        access: Access,
+    ) -> Result<Self, FileError> {
+        let name = file_name(path)?;
+        let kind = system.kind(path);
+        let access = match kind.map_err(FileError::system("cannot write", path))? {
+            // Files of a cache get our rights, and private files stay private.
+            Some(EntryKind::File)
+                if durability == Durability::Durable && access == Access::Data =>
+            {
+                NewAccess::AsBefore
+            }
+            None | Some(EntryKind::File) => NewAccess::Known(access),
+            Some(EntryKind::Link) => {
+                return Err(FileError::rejected(path, "links are not written through"));
+            }
+            Some(EntryKind::Folder) => return Err(FileError::rejected(path, "there is a folder")),
+            Some(EntryKind::Other) => {
+                return Err(FileError::rejected(path, "this is not a plain file"));
+            }
+        };
+        Ok(Self {
+            temporary: parent(path).join(temporary_name(&name)),
+            path,
+            access,
+        })
+    }
+
+    /// Writes the temporary file. If that fails, there is none.
+    fn fill(
         &self,
         system: &dyn FileSystem,
         put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
-    ) -> Result<(), FileError> {
-        // Errors name the target: the temporary file means nothing to a user.
-        let failed = || FileError::system("cannot write", self.path);
-        let file = match self.access {
-            NewAccess::Known(access) => system.create_file(self.temporary, access),
-            NewAccess::AsBefore => system.create_file_like(self.temporary, self.path),
+        durability: Durability,
+    ) -> Result<Box<dyn NewFile>, FileError> {
+        let fill = || {
+            let mut file = match self.access {
+                NewAccess::Known(access) => system.create_file(&self.temporary, access),
+                NewAccess::AsBefore => system.create_file_like(&self.temporary, self.path),
+            }?;
+            put(file.as_mut())?;
+            if durability == Durability::Durable {
+                file.sync()?;
+            }
+            Ok(file)
         };
-        let mut file = file.map_err(failed())?;
-        put(file.as_mut()).map_err(failed())?;
-        if self.durability == Durability::Durable {
-            file.sync().map_err(failed())?;
-        }
-        system.rename(self.temporary, self.path).map_err(failed())
+        fill().map_err(|error| self.failed(system, error))
+    }
+
+    /// Makes the temporary file the target. If that fails, the temporary file is removed.
+    pub(crate) fn rename(&self, system: &dyn FileSystem) -> Result<(), FileError> {
+        let renamed = system.rename(&self.temporary, self.path);
+        renamed.map_err(|error| self.failed(system, error))
+    }
+
+    /// Removes the temporary file.
+    pub(crate) fn discard(&self, system: &dyn FileSystem) {
+        // The error that is reported is the first one.
+        let _ = system.remove(&self.temporary);
+    }
+
+    /// The error of a step. It names the target: the temporary file means nothing to a user.
+    fn failed(&self, system: &dyn FileSystem, error: io::Error) -> FileError {
+        self.discard(system);
+        FileError::system("cannot write", self.path)(error)
     }
 }
 

@@ -42,6 +42,7 @@ mod spool;
 mod temporary;
 #[cfg(unix)]
 mod temporary_folder;
+mod together;
 mod tree;
 
 pub use atomic::{
@@ -63,4 +64,5 @@ pub use root_folder::{RootEntry, RootFolder};
 pub use spool::Spool;
 #[cfg(unix)]
 pub use temporary_folder::TemporaryFolder;
+pub use together::{NewContent, NotWritten, write_files};
 pub use tree::{NewTreeFile, NewTreeLink, PreparedTree, prepare_tree, replace_tree, write_tree};

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, FolderWriter, Follow, NewTreeFile, NewTreeLink, RealFileSystem,
+    Access, FileSystem, FolderWriter, Follow, NewContent, NewTreeFile, NewTreeLink, RealFileSystem,
     make_folder, prepare_tree, read_file, read_file_below, replace_tree, write_cache_pieces,
-    write_file, write_private_file, write_tree,
+    write_file, write_files, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -62,6 +62,57 @@ fn a_file_is_old_or_new_whatever_step_fails() {
                 assert!(
                     left.len() == 1 || step + 1 >= steps,
                     "step {step}: {left:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn files_are_all_old_or_all_new_whatever_step_fails() {
+    let paths = ["one/pkgres.lock", "two/pkgres.lock", "two/manifest.yaml"].map(Path::new);
+    let fresh = || {
+        SimulatedFileSystem::with_files([
+            ("one/pkgres.lock", OLD),
+            ("two/other", OLD),
+            ("two/manifest.yaml", OLD),
+        ])
+    };
+    let files = [Some(OLD), None, Some(OLD)];
+    let files: Vec<NewContent<'_>> = paths
+        .iter()
+        .zip(files)
+        .map(|(path, before)| NewContent {
+            path,
+            before,
+            after: NEW,
+        })
+        .collect();
+    let old = fresh().files();
+    let mut new = old.clone();
+    new.extend(paths.map(|path| (path.to_owned(), NEW.to_vec())));
+
+    let undisturbed = fresh();
+    write_files(&undisturbed, &files).expect("nothing fails");
+    assert_eq!(undisturbed.files(), new);
+    for step in 0..undisturbed.steps() {
+        let system = fresh();
+        system.set_fault(step, Fault::Fails);
+        let result = write_files(&system, &files);
+        let expected = if result.is_ok() { &new } else { &old };
+        assert_eq!(system.files(), *expected, "step {step}: {result:?}");
+
+        // A crash leaves each file old or new.
+        let system = fresh();
+        system.set_fault(step, Fault::Stops);
+        let _ = write_files(&system, &files);
+        for state in system.after_crash() {
+            for path in paths {
+                let content = state.get(path).map(Vec::as_slice);
+                let before = old.get(path).map(Vec::as_slice);
+                assert!(
+                    content == Some(NEW) || content == before,
+                    "step {step}, {path:?}: {content:?}"
                 );
             }
         }

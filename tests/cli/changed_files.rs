@@ -1,5 +1,6 @@
 //! Files of the user that commands replace: what stays of them, and what must not be replaced.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, make_folder};
@@ -85,5 +86,97 @@ fn files_that_may_not_be_written_are_left_alone() {
         let expected = format!("{file}: it is read-only\n");
         assert!(stderr.contains(&expected), "{arguments:?}: {stderr}");
         assert_eq!(std::fs::read(&path).expect("it is there"), before, "{file}");
+    }
+}
+
+/// The content of the files below a folder that a command may write, without those of the cache.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    ["one", "two"]
+        .into_iter()
+        .flat_map(|member| std::fs::read_dir(folder.join(member)).expect("it is there"))
+        .map(|entry| {
+            let path = entry.expect("it is there").path();
+            let text = std::fs::read_to_string(&path).expect("they are texts");
+            (path.to_string_lossy().into_owned(), text)
+        })
+        .collect()
+}
+
+/// The lockfile of the second member is larger than the files that the process may write.
+#[cfg(unix)]
+#[test]
+fn a_write_that_fails_leaves_the_files_of_all_members() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let names: Vec<String> = (0..40)
+        .map(|number| format!("org.example.P{number}"))
+        .collect();
+    let release = |name: &String, version: &str| {
+        format!("{{\"name\":\"{name}\",\"version\":\"{version}\",\"classes\":{{}}}}\n")
+    };
+    let index = |version: &str| -> String {
+        let releases = names.iter().map(|name| release(name, version));
+        releases.collect()
+    };
+    let manifest = |name: &str, required: &[String]| {
+        let required = required.iter().map(|name| format!("  {name}: '1'\n"));
+        let required: String = required.collect();
+        format!("Type: Library\nFullName: org.example.{name}\nVersion: 1.0.0\nRequire:\n{required}")
+    };
+    write(
+        &folder.join("one/manifest.yaml"),
+        &manifest("One", &names[..2]),
+    );
+    write(&folder.join("two/manifest.yaml"), &manifest("Two", &names));
+    let settings = |one_solve: bool| {
+        let text = "no-core-library = true\nregistries = [\"index:index\"]\n[workspace]\n\
+                    members = [\"one\", \"two\"]\n";
+        write(
+            &folder.join("pkgres.toml"),
+            &format!("{text}one-solve = {one_solve}\n"),
+        );
+    };
+    for (one_solve, arguments) in [
+        (false, "lock --workspace --ignore-lock"),
+        (true, "lock --workspace --ignore-lock"),
+        (false, "update --workspace"),
+        (true, "update --workspace"),
+        (true, "add org.example.P0@1.1 -p one"),
+    ] {
+        settings(one_solve);
+        write(&folder.join("index"), &index("1.0.0"));
+        let all = pkgres(folder, &["lock", "--workspace", "--ignore-lock"]);
+        assert!(all.status.success(), "{arguments}: {all:?}");
+        let before = files(folder);
+        write(&folder.join("index"), &(index("1.0.0") + &index("1.1.0")));
+
+        let program = trycmd::cargo::cargo_bin!("pkgres");
+        let limited = format!(
+            "trap '' XFSZ; ulimit -f 4; exec {} {arguments}",
+            program.display()
+        );
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .current_dir(folder)
+            .env("PKGRES_CACHE", folder.join("cache"))
+            .output()
+            .expect("the shell starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {stderr}");
+        assert!(stderr.contains("cannot write"), "{arguments}: {stderr}");
+        assert!(stderr.contains("two/pkgres.lock"), "{arguments}: {stderr}");
+        assert_eq!(files(folder), before, "{arguments}: {stderr}");
+
+        let output = pkgres(folder, &arguments.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{arguments}: {output:?}");
+        let after = files(folder);
+        let changed = after
+            .iter()
+            .filter(|(path, text)| before.get(*path) != Some(*text));
+        assert!(changed.count() >= 2, "{arguments}: {after:?}");
+        write(
+            &folder.join("one/manifest.yaml"),
+            &manifest("One", &names[..2]),
+        );
     }
 }

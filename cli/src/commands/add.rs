@@ -27,7 +27,7 @@ use crate::project::Project;
 use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
-use crate::write_together::{ChangedFile, write_together};
+use crate::write_together::{ChangedFile, PendingFiles, Writing, write_together};
 use crate::yank_reasons::YankReasons;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -326,32 +326,34 @@ impl ManifestEdit<'_> {
             let text = LockText::new(&new.lockfile, options)?;
             locked = Some((new, text, previous));
         }
-        let files = if self.write.dry_run {
-            Vec::new()
-        } else {
-            self.changed_files()
-        };
         let mut others = None;
         if locked.is_some() && self.changes_manifest() {
             let edited = edited_context(self.edited, context)?;
             let locked = std::slice::from_ref(&self.before.manifest);
             others = stale_members(self.edited, locked, !self.write.dry_run, &edited)?;
         }
-        let written = write_together(&files, || {
-            let Some((new, text, previous)) = locked else {
-                return Ok(None);
-            };
+        let pending = PendingFiles::default();
+        let writing = if self.write.dry_run {
+            Writing::Never
+        } else {
+            self.changed_files()
+                .into_iter()
+                .for_each(|file| pending.add(file));
+            Writing::Together(&pending)
+        };
+        let mut written = None;
+        if let Some((new, text, previous)) = locked {
             let bytes = previous.bytes.as_deref();
-            let (path, dry_run) = (self.before.lock_path(), self.write.dry_run);
-            let outcome = write_lock(&path, &text, bytes, dry_run, options)?;
-            Ok(Some(WrittenLock {
+            let outcome = write_lock(&self.before.lock_path(), &text, bytes, writing, options)?;
+            written = Some(WrittenLock {
                 outcome,
                 diff: previous.diff(&new.lockfile),
                 packages: new.resolution.len(),
                 notes: new.notes,
                 others,
-            }))
-        })?;
+            });
+        }
+        write_together(&pending.into_files())?;
         if output.is_json() {
             output.json(&self.document(written.as_ref()));
         } else {
@@ -362,11 +364,9 @@ impl ManifestEdit<'_> {
 
     /// The manifest, if it changes.
     fn changed_files(&self) -> Vec<ChangedFile> {
-        let changed = self.changes_manifest().then(|| ChangedFile {
-            path: self.before.manifest.clone(),
-            before: Some(self.before.text().into_owned()),
-            after: self.edited.text().into_owned(),
-        });
+        let changed = self
+            .changes_manifest()
+            .then(|| ChangedFile::with_text(self.before.manifest.clone(), &self.edited.text()));
         changed.into_iter().collect()
     }
 

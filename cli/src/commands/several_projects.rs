@@ -20,6 +20,7 @@ use crate::root_file::recognize;
 use crate::settings::{Origin, nearest_settings};
 use crate::show::counted;
 use crate::workspace::no_workspace;
+use crate::write_together::{ChangedFile, PendingFiles, Writing, write_together};
 
 /// The projects of a run.
 #[derive(Debug)]
@@ -32,6 +33,23 @@ pub(super) struct Batch {
     pub(super) apart: Vec<PathBuf>,
     /// The requests of the run that have no answer yet.
     activity: NetworkActivity,
+}
+
+/// How files are written for several projects.
+pub(super) struct Change {
+    pub(super) is_dry_run: bool,
+    /// Whether nothing is written if a project fails.
+    pub(super) needs_all: bool,
+}
+
+/// What the run of each project printed, and its exit code.
+pub(super) struct Outcomes(Vec<(Captured, Exit)>);
+
+impl Outcomes {
+    /// Whether no project failed.
+    pub(super) fn are_all_done(&self) -> bool {
+        self.0.iter().all(|(_, exit)| *exit == Exit::Done)
+    }
 }
 
 /// The result of running a command on several projects.
@@ -139,14 +157,74 @@ impl Batch {
         each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
         output: &mut Output,
     ) -> BatchResult {
-        let results = in_parallel(&self.manifests, (progress, &self.activity), each, output);
+        let outcomes = self.outcomes(progress, each, output);
+        self.report(outcomes, output)
+    }
+
+    /// Runs `each` on every project, and writes the files that it changes, together with `files`: all of them, or none if one
+    /// cannot be written. If `needs_all` is set, none is written either if a project fails.
+    pub(super) fn write(
+        &self,
+        progress: &str,
+        change: &Change,
+        files: &[ChangedFile],
+        each: impl Fn(&Path, Writing<'_>, &mut Output) -> Result<Exit> + Sync,
+        output: &mut Output,
+    ) -> Result<Outcomes> {
+        let try_all = |output: &mut Output| {
+            let each =
+                |manifest: &Path, output: &mut Output| each(manifest, Writing::Never, output);
+            self.outcomes(progress, each, output)
+        };
+        if change.is_dry_run {
+            return Ok(try_all(output));
+        }
+        let pending = PendingFiles::default();
+        let add = |manifest: &Path, output: &mut Output| {
+            each(manifest, Writing::Together(&pending), output)
+        };
+        let outcomes = self.outcomes(progress, add, output);
+        if change.needs_all && !outcomes.are_all_done() {
+            // They say that files were written.
+            return Ok(try_all(output));
+        }
+        write_together(files.iter().chain(&pending.into_files()))?;
+        Ok(outcomes)
+    }
+
+    /// Runs `each` on every project.
+    fn outcomes(
+        &self,
+        progress: &str,
+        each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
+        output: &mut Output,
+    ) -> Outcomes {
+        let progress = (progress, &self.activity);
+        Outcomes(in_parallel(&self.manifests, progress, each, output))
+    }
+
+    /// The JSON document of the member in a folder, among the `projects` of the result.
+    pub(super) fn document_of<'value>(
+        &self,
+        projects: &'value Value,
+        folder: &Path,
+    ) -> &'value Value {
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = canonical(folder);
+        let mut manifests = self.manifests.iter();
+        let at = manifests.position(|manifest| canonical(manifest) == folder);
+        at.map_or(&Value::Null, |at| &projects[at]["result"])
+    }
+
+    /// Prints what the run of each project printed.
+    pub(super) fn report(&self, Outcomes(outcomes): Outcomes, output: &mut Output) -> BatchResult {
         let mut result = BatchResult {
             exit: Exit::Done,
             failed: 0,
             projects: self.manifests.len(),
             documents: Vec::new(),
         };
-        for (manifest, (captured, exit)) in self.manifests.iter().zip(results) {
+        for (manifest, (captured, exit)) in self.manifests.iter().zip(outcomes) {
             result.exit = result.exit.max(exit);
             result.failed += usize::from(!matches!(exit, Exit::Done | Exit::Pending));
             let manifest = manifest.to_string_lossy();

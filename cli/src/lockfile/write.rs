@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, ReadOptions};
 use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::show::{self, counted};
+use crate::write_together::{ChangedFile, Writing, write_together};
 
 /// The result of writing a lockfile, or of a dry run.
 pub(crate) struct WriteOutcome {
@@ -16,7 +16,7 @@ pub(crate) struct WriteOutcome {
     file: String,
     /// Whether its content differs from the previous one.
     pub(crate) is_changed: bool,
-    /// Whether it was written.
+    /// Whether it was written, or will be with other files.
     is_written: bool,
 }
 
@@ -77,25 +77,31 @@ impl LockText {
     }
 }
 
-/// Writes a lockfile if its content changes and this is not a dry run.
+/// Writes a lockfile if its content changes.
 pub(crate) fn write_lock(
     path: &Path,
     LockText(text): &LockText,
     before: Option<&[u8]>,
-    dry_run: bool,
+    writing: Writing<'_>,
     options: &ReadOptions,
 ) -> Result<WriteOutcome> {
     let is_unchanged =
         |bytes: &[u8]| bytes == text.as_bytes() || are_equivalent(bytes, text, options);
     let is_changed = !before.is_some_and(is_unchanged);
-    let is_written = is_changed && !dry_run;
-    if is_written {
-        write_file(&RealFileSystem, path, text.as_bytes())?;
+    let file = || ChangedFile {
+        path: path.to_owned(),
+        before: before.map(<[u8]>::to_vec),
+        after: text.clone().into_bytes(),
+    };
+    match writing {
+        Writing::AtOnce if is_changed => write_together([&file()])?,
+        Writing::Together(pending) if is_changed => pending.add(file()),
+        Writing::AtOnce | Writing::Together(_) | Writing::Never => {}
     }
     Ok(WriteOutcome {
         file: path.to_string_lossy().into_owned(),
         is_changed,
-        is_written,
+        is_written: is_changed && !matches!(writing, Writing::Never),
     })
 }
 

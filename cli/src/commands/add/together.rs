@@ -1,7 +1,6 @@
 //! An edit of the requirements of a member that is solved together with others: all of them are locked again.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -82,11 +81,7 @@ impl Together {
 
     /// The report as JSON: that of the edited member, with the documents of all members.
     fn document(&self, change: &ManifestEdit<'_>, projects: Value) -> Value {
-        let folder = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let edited = folder(&change.before.folder);
-        let mut manifests = self.batch.manifests.iter();
-        let at = manifests.position(|manifest| folder(manifest) == edited);
-        let own = at.map_or(&Value::Null, |at| &projects[at]["result"]);
+        let own = self.batch.document_of(&projects, &change.before.folder);
         let notes = own["notes"].as_array().into_iter().flatten();
         let notes: Vec<String> = notes.filter_map(Value::as_str).map(str::to_owned).collect();
         let mut all = projects.as_array().into_iter().flatten();

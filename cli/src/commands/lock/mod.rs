@@ -20,7 +20,7 @@ pub(super) use self::stale_members::stale_members;
 pub(super) use self::together::AgreedLocks;
 use crate::args::{Command, LockArgs};
 use crate::command_line::CommandLine;
-use crate::commands::several_projects::{Batch, own_settings};
+use crate::commands::several_projects::{Batch, Change, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -32,6 +32,7 @@ use crate::root::ForeignRoot;
 use crate::show;
 use crate::solve::without_lock_mode;
 use crate::solve_task::SolveTask;
+use crate::write_together::Writing;
 
 pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.frozen {
@@ -66,7 +67,8 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
         named => match (with_members(args, named, context)?, named) {
             (Some(batch), _) => lock_batch(args, batch, context, output),
             (None, [manifest]) if !args.workspace => {
-                lock_one(args, manifest, None, &[], context, output)
+                let writing = Writing::at_once_unless(args.dry_run);
+                lock_one(args, manifest, None, &[], writing, context, output)
             }
             (None, _) => lock_all(args, context, output),
         },
@@ -107,7 +109,6 @@ impl LockArgs {
 
     fn options(&self) -> LockOptions {
         LockOptions {
-            dry_run: self.dry_run,
             ignore_lock: self.ignore_lock,
             accept_changed: self.accept_changed,
         }
@@ -184,18 +185,21 @@ fn lock_batch(
     let names_projects = context.invocation.names_project();
     batch.manifests.extend(apart.iter().cloned());
     let all = &batch.manifests;
-    let lock = |args: &LockArgs, manifest: &Path, output: &mut Output| {
+    let lock = |manifest: &Path, writing: Writing<'_>, output: &mut Output| {
         if own_settings(manifest, context)?.is_none() {
             return match &together {
                 Some(context) if !apart.iter().any(|one| one == manifest) => {
-                    lock_one(args, manifest, agreed, all, context, output)
+                    lock_one(args, manifest, agreed, all, writing, context, output)
                 }
-                _ if names_projects => lock_one(args, manifest, None, all, context, output),
+                _ if names_projects => {
+                    lock_one(args, manifest, None, all, writing, context, output)
+                }
                 _ => lock_one(
                     args,
                     manifest,
                     None,
                     all,
+                    writing,
                     &context.for_one(manifest),
                     output,
                 ),
@@ -204,30 +208,18 @@ fn lock_batch(
         let (own, context) = CommandLine::for_project(context, &folder_of(manifest))?;
         let context = context.for_one(manifest);
         match &own.command {
-            Command::Lock(own) => {
-                let mut own = own.clone();
-                own.dry_run = args.dry_run;
-                lock_one(&own, manifest, None, all, &context, output)
-            }
+            Command::Lock(own) => lock_one(own, manifest, None, all, writing, &context, output),
             _ => unreachable!("the command is that of the run"),
         }
     };
-    let lock_all = |args: &LockArgs, output: &mut Output| {
-        batch.run(
-            "Locking",
-            |manifest, output| lock(args, manifest, output),
-            output,
-        )
+    let change = Change {
+        is_dry_run: args.dry_run || args.is_check(),
+        // Lockfiles of projects that are solved together are all written, or none.
+        needs_all: together.is_some(),
     };
-    // Lockfiles of projects that are solved together are all written, or none.
-    let mut tried = args.clone();
-    if together.is_some() && !args.is_check() && !args.dry_run {
-        tried.dry_run = true;
-        Output::capture(&output.style(), |output| {
-            tried.dry_run = lock_all(&tried, output).exit != Exit::Done;
-        });
-    }
-    let result = lock_all(&tried, output);
+    let outcomes = batch.write("Locking", &change, &[], lock, output)?;
+    let is_written = !args.dry_run && (!change.needs_all || outcomes.are_all_done());
+    let result = batch.report(outcomes, output);
     let exit = result.exit;
     let resolution = agreement.map(|agreement| agreement.resolution);
     if output.is_json() {
@@ -242,10 +234,10 @@ fn lock_batch(
     output.notes(resolution.flat_map(|resolution| show::side_by_side(resolution, context)));
     output.note(&if args.is_check() {
         result.summary_of_reading("Checked")
-    } else if tried.dry_run {
-        result.summary_of_reading("Looked at")
-    } else {
+    } else if is_written {
         result.summary_of_writing("Locked")
+    } else {
+        result.summary_of_reading("Looked at")
     });
     Ok(exit)
 }
@@ -257,6 +249,7 @@ fn lock_one(
     manifest: &Path,
     agreed: Option<&AgreedReleases>,
     locked: &[PathBuf],
+    writing: Writing<'_>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -282,7 +275,7 @@ fn lock_one(
     let options = args.options();
     let proposal = propose(&project, task, &options, agreed, context, output)?;
     let others = stale_members(&project, locked, true, context)?;
-    write(&project, proposal, &options, others, context, output)
+    write(&project, proposal, writing, others, context, output)
 }
 
 /// Locks a project with the releases that all projects agreed on. The packages that were `named` to the command must
@@ -292,7 +285,7 @@ pub(super) fn lock_agreed(
     agreement: &Agreement,
     named: &BTreeSet<PackageName>,
     words: &str,
-    options: &LockOptions,
+    writing: Writing<'_>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -300,7 +293,8 @@ pub(super) fn lock_agreed(
     let mut task = SolveTask::of_project(&project, context)?;
     task.warnings.clear();
     let agreed = Some(&agreement.releases);
-    let proposal = propose(&project, task, options, agreed, context, output)?;
+    let options = LockOptions::default();
+    let proposal = propose(&project, task, &options, agreed, context, output)?;
     // If a package has several releases for the sake of other projects, this one can do with another release.
     let is_other = |release: &&Release| {
         named.contains(&release.name) && !agreement.releases.contains(*release)
@@ -309,7 +303,7 @@ pub(super) fn lock_agreed(
         let command = context.invocation.command_for(words, manifest);
         return Err(disagrees_with_agreement(&project, name, version, &command));
     }
-    write(&project, proposal, options, None, context, output)
+    write(&project, proposal, writing, None, context, output)
 }
 
 /// The error for a project that takes a release other than the agreed ones.
@@ -336,7 +330,7 @@ fn disagrees_with_agreement(
 fn write(
     project: &Project,
     proposal: Proposal,
-    options: &LockOptions,
+    writing: Writing<'_>,
     others: Option<String>,
     context: &Context,
     output: &mut Output,
@@ -351,7 +345,7 @@ fn write(
         &project.lock_path(),
         &LockText::new(&lock, &context.read_options)?,
         previous.bytes.as_deref(),
-        options.dry_run,
+        writing,
         &context.read_options,
     )?;
     let diff = previous.diff(&lock);

@@ -21,7 +21,6 @@ pub(crate) type AgreedReleases = BTreeSet<Release>;
 /// The options for keeping and replacing the existing lockfile.
 #[derive(Debug, Default)]
 pub(crate) struct LockOptions {
-    pub(crate) dry_run: bool,
     /// Whether versions are chosen afresh.
     pub(crate) ignore_lock: bool,
     /// Whether releases may have different digests than the locked ones.

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use pkgres_manifest::PackageName;
 
-use super::{Agreement, LockOptions, lock_agreed};
-use crate::commands::several_projects::{Batch, BatchResult};
+use super::{Agreement, lock_agreed};
+use crate::commands::several_projects::{Batch, BatchResult, Change};
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::Output;
-use crate::write_together::{ChangedFile, write_together};
+use crate::write_together::{ChangedFile, Writing};
 
 /// What is written with the releases that projects agreed on.
 pub(in crate::commands) struct AgreedLocks<'a> {
@@ -34,49 +33,26 @@ impl AgreedLocks<'_> {
         context: &Context,
         output: &mut Output,
     ) -> Result<BatchResult> {
-        let mut can_be_written = false;
-        Output::capture(&output.style(), |output| {
-            can_be_written = self.lock(true, context, output).exit == Exit::Done;
-        });
-        if !can_be_written {
-            return Ok(self.lock(true, context, output));
-        }
-        let mut result = None;
-        let files = if self.dry_run { &[] } else { files };
-        let written = write_together(files, || {
-            announce(output);
-            let locked = result.insert(self.lock(self.dry_run, context, output));
-            match locked.exit {
-                Exit::Done => Ok(()),
-                exit => Err(Failure::reported(exit)),
-            }
-        });
-        match (written, result) {
-            // Files that could not be restored.
-            (Err(failure), _) if !failure.findings.is_empty() => Err(failure),
-            (_, Some(result)) => Ok(result),
-            (Err(failure), None) => Err(failure),
-            (Ok(()), None) => unreachable!("the lockfiles were written"),
-        }
-    }
-
-    fn lock(&self, dry_run: bool, context: &Context, output: &mut Output) -> BatchResult {
-        let options = LockOptions {
-            dry_run,
-            ..LockOptions::default()
+        let change = Change {
+            is_dry_run: self.dry_run,
+            needs_all: true,
         };
-        let lock = |manifest: &Path, output: &mut Output| {
+        let lock = |manifest: &Path, writing: Writing<'_>, output: &mut Output| {
             let (named, words) = (self.named, self.words);
             lock_agreed(
                 manifest,
                 self.agreement,
                 named,
                 words,
-                &options,
+                writing,
                 context,
                 output,
             )
         };
-        self.batch.run("Locking", lock, output)
+        let outcomes = self.batch.write("Locking", &change, files, lock, output)?;
+        if outcomes.are_all_done() {
+            announce(output);
+        }
+        Ok(self.batch.report(outcomes, output))
     }
 }

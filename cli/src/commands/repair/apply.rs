@@ -1,29 +1,31 @@
 //! Makes the changes of a repair.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{LockDiff, PackageName, Spec};
-use pkgres_resolver::{Change, PrereleasePolicy, Repair, Request};
+use pkgres_manifest::{PackageName, Spec};
+use pkgres_resolver::{Change, PrereleasePolicy, Repair, SolveOptions};
 use pkgres_settings::SETTINGS_FILE;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
 use super::RepairRun;
 use crate::capabilities::lock_with_capabilities;
-use crate::commands::lock::stale_members;
-use crate::commands::several_projects::is_solved_together;
-use crate::context::Context;
+use crate::commands::lock::{AgreedLocks, LockOptions, agree, stale_members};
+use crate::commands::several_projects::Batch;
+use crate::commands::update::{MembersUpdate, stabilize_update};
+use crate::context::{Context, EditedSettings};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, WriteOutcome, write_lock};
+use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show;
 use crate::solve_task::SolveTask;
-use crate::write_together::{ChangedFile, write_together};
+use crate::write_together::{ChangedFile, PendingFiles, Writing, write_together};
 
 impl RepairRun<'_> {
     /// Makes the changes of a repair, after solving with them once more, and reports the differences.
@@ -34,10 +36,7 @@ impl RepairRun<'_> {
         output: &mut Output,
     ) -> Result<Exit> {
         let Self {
-            project,
-            previous,
-            context,
-            ..
+            project, context, ..
         } = *self;
         if let Some(reason) = show::unapplicable(repair, self.editable) {
             let message = format!("number {number} cannot be applied: {reason}");
@@ -47,112 +46,181 @@ impl RepairRun<'_> {
         let edits = Edits::of(repair);
         let edited = edits.edited(project, context)?;
         let edited = edited.as_ref().unwrap_or(project);
-        let task = self.task_with(&edits, edited)?;
+        let applied = Applied {
+            run: self,
+            number,
+            repair,
+            files: changed_files(project, edited, &edits.settings, context)?,
+        };
+        let context = context
+            .with_edited(&edited.manifest, &edited.text(), edited.package())?
+            .with_settings(edits.settings(&context.solve_options));
+        match Batch::solved_with(&project.manifest, &context)? {
+            Some(batch) => applied.lock_together(&batch, &context, output),
+            None => applied.lock(edited, &context, output),
+        }
+    }
+}
+
+/// A repair whose changes are made.
+struct Applied<'run> {
+    run: &'run RepairRun<'run>,
+    number: usize,
+    repair: &'run Repair,
+    /// The manifest and the settings file, as far as they change.
+    files: Vec<ChangedFile>,
+}
+
+impl Applied<'_> {
+    /// Writes the files and the lockfile of the project, or none of them.
+    fn lock(self, edited: &Project, context: &Context, output: &mut Output) -> Result<Exit> {
+        let RepairRun { previous, .. } = *self.run;
+        let mut task = SolveTask::of_project(edited, context)?;
+        task.request.locked = self.run.request.locked.clone();
+        task.request.update.clone_from(&self.run.request.update);
+        // Warnings about the manifest were reported when the conflict was found.
+        task.warnings.clear();
         let (resolution, registries) = task.solve_with_registries(context, output)?;
         let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
-        // If the lockfile cannot be written, nothing else is written either.
-        let lock_text = LockText::new(&lock, &context.read_options)?;
-        let files = changed_files(project, edited, &edits.settings, context)?;
         let diff = previous.shown_diff(previous.diff(&lock));
-        let others = self.other_members(edited)?;
-        let outcome = self.write(&files, &lock_text)?;
+        let (locked, is_written) = ([edited.manifest.clone()], !self.is_dry_run());
+        let others = stale_members(edited, &locked, is_written, context)?;
+        let pending = PendingFiles::default();
+        let outcome = write_lock(
+            &edited.lock_path(),
+            &LockText::new(&lock, &context.read_options)?,
+            previous.bytes.as_deref(),
+            if is_written {
+                Writing::Together(&pending)
+            } else {
+                Writing::Never
+            },
+            &context.read_options,
+        )?;
+        let files = if is_written { &*self.files } else { &[] };
+        write_together(files.iter().chain(&pending.into_files()))?;
         if output.is_json() {
             output.remarks(others);
-            let document = self.document(number, repair, &files, &outcome, &diff);
-            output.json(&document);
+            let locks = outcome.is_changed.then(|| edited.lock_path());
+            output.json(&self.document(locks, &show::changes_json(&diff)));
             return Ok(Exit::Done);
         }
+        let mut lines = self.changed_lines();
+        lines.push(shown_path(&edited.lock_path(), edited));
         let changes = show::changes(&diff);
-        self.report_changes(&files, &changes, output);
+        lines.extend(changes.iter().map(ToString::to_string));
+        self.report(&lines, output);
         output.note(&outcome.summary(resolution.len(), changes.len()));
         output.notes(others);
         Ok(Exit::Done)
     }
 
-    /// A note about other members of the workspace, whose lockfiles a repair does not change.
-    fn other_members(&self, edited: &Project) -> Result<Option<String>> {
-        let context = self.context;
-        if is_solved_together(&edited.manifest, context)? {
-            let command = context.invocation.command_for_none("lock --workspace");
-            return Ok(Some(format!(
-                "The members of the workspace are solved together: `{command}` locks all of them"
-            )));
+    /// Writes the files and the lockfiles of all members that are solved together, or none of them.
+    fn lock_together(self, batch: &Batch, context: &Context, output: &mut Output) -> Result<Exit> {
+        let (args, manifests) = (self.run.args, &batch.manifests);
+        let update = MembersUpdate {
+            packages: &args.update,
+            precise: args.precise.as_deref(),
+        };
+        let (agreement, named) = if args.update.is_empty() {
+            let agreement = agree(manifests, &LockOptions::default(), context, output)?;
+            (agreement, BTreeSet::new())
+        } else {
+            let moved = update.solve(manifests, context, output)?;
+            let (agreement, named) = (moved.agreement, moved.named);
+            let agreement = stabilize_update(agreement, &named, manifests, context, output)?;
+            (agreement, named)
+        };
+        let locks = AgreedLocks {
+            batch,
+            agreement: &agreement,
+            named: &named,
+            words: &update.words(),
+            dry_run: self.is_dry_run(),
+        };
+        let announce = |output: &mut Output| {
+            if !output.is_json() {
+                self.report(&self.changed_lines(), output);
+            }
+        };
+        let result = locks.write(&self.files, announce, context, output)?;
+        let exit = result.exit;
+        if output.is_json() {
+            let mut document = result.into_json();
+            if exit == Exit::Done {
+                let projects = document["projects"].take();
+                let folder = &self.run.project.folder;
+                let changes = &batch.document_of(&projects, folder)["changes"];
+                document = self.document(changed_locks(&projects), changes);
+                document["projects"] = projects;
+            }
+            document["side_by_side"] = json!(show::side_by_side_json(&agreement.resolution));
+            output.json(&document);
+            return Ok(exit);
         }
-        let context = context.with_edited(&edited.manifest, &edited.text(), edited.package())?;
-        let (locked, is_written) = ([edited.manifest.clone()], !self.args.write.dry_run);
-        stale_members(edited, &locked, is_written, &context)
-    }
-
-    /// The task to solve the edited project with the edited settings.
-    fn task_with(&self, edits: &Edits<'_>, edited: &Project) -> Result<SolveTask> {
-        let mut task = SolveTask::of_project(edited, self.context)?;
-        for edit in &edits.settings {
-            edit.apply_to(&mut task.request);
+        if exit == Exit::Done {
+            output.notes(show::side_by_side(&agreement.resolution, context));
         }
-        task.request.locked = self.request.locked.clone();
-        task.request.update.clone_from(&self.request.update);
-        // Warnings about the manifest were reported when the conflict was found.
-        task.warnings.clear();
-        Ok(task)
+        output.note(&if self.is_dry_run() || exit != Exit::Done {
+            result.summary_of_reading("Looked at")
+        } else {
+            result.summary_of_writing("Locked")
+        });
+        Ok(exit)
     }
 
-    /// Writes the files and the lockfile, or none of them.
-    fn write(&self, files: &[ChangedFile], lock: &LockText) -> Result<WriteOutcome> {
-        let dry_run = self.args.write.dry_run;
-        let written = if dry_run { &[] } else { files };
-        write_together(written, || {
-            let path = self.project.lock_path();
-            let bytes = self.previous.bytes.as_deref();
-            write_lock(&path, lock, bytes, dry_run, &self.context.read_options)
-        })
+    fn is_dry_run(&self) -> bool {
+        self.run.args.write.dry_run
     }
 
-    fn document(
-        &self,
-        number: usize,
-        repair: &Repair,
-        files: &[ChangedFile],
-        outcome: &WriteOutcome,
-        diff: &LockDiff,
-    ) -> Value {
-        let dry_run = self.args.write.dry_run;
-        let lock_path = outcome.is_changed.then(|| self.project.lock_path());
-        let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
-        let paths = paths.map(|path| shown_path(&path, self.project));
+    /// The report as JSON. `locks` are the lockfiles that change, and `changes` what changes in that of the project.
+    fn document(&self, locks: impl IntoIterator<Item = PathBuf>, changes: &Value) -> Value {
+        let paths = self.files.iter().map(|file| file.path.clone()).chain(locks);
+        let paths = paths.map(|path| shown_path(&path, self.run.project));
         json!({
             "schema_version": 1,
-            "status": if dry_run { "would_repair" } else { "repaired" },
-            "number": number,
-            "repair": show::repair_changes_json(repair),
+            "status": if self.is_dry_run() { "would_repair" } else { "repaired" },
+            "number": self.number,
+            "repair": show::repair_changes_json(self.repair),
             "files": paths.collect::<Vec<_>>(),
-            "changes": show::changes_json(diff),
+            "changes": changes,
         })
     }
 
-    /// Shows the lines of each file that change.
-    fn report_changes(
-        &self,
-        files: &[ChangedFile],
-        changes: &[impl ToString],
-        output: &mut Output,
-    ) {
-        let project = self.project;
-        let mut shown: Vec<String> = Vec::new();
-        for file in files {
-            shown.push(shown_path(&file.path, project));
-            let before = file.before.as_deref().unwrap_or_default();
-            shown.extend(changed_lines(before, &file.after));
+    /// The lines of each file that change.
+    fn changed_lines(&self) -> Vec<String> {
+        let RepairRun {
+            project, context, ..
+        } = *self.run;
+        let mut lines = Vec::new();
+        for file in &self.files {
+            lines.push(shown_path(&file.path, project));
+            let [before, after] = file.texts();
+            lines.extend(changed_lines(&before, &after));
         }
-        shown.extend(shared_settings(files, project, self.context));
-        shown.push(shown_path(&project.lock_path(), project));
-        shown.extend(changes.iter().map(ToString::to_string));
-        if self.args.write.dry_run {
+        lines.extend(shared_settings(&self.files, project, context));
+        lines
+    }
+
+    fn report(&self, lines: &[String], output: &mut Output) {
+        if self.is_dry_run() {
             // It is what was asked for, also with `--quiet`.
-            output.data(&(shown.join("\n") + "\n"));
+            output.data(&(lines.join("\n") + "\n"));
         } else {
-            output.notes(&shown);
+            output.notes(lines);
         }
     }
+}
+
+/// The lockfiles that change, by the documents of members that were locked.
+fn changed_locks(projects: &Value) -> Vec<PathBuf> {
+    let results = projects.as_array().into_iter().flatten();
+    let results = results.map(|project| &project["result"]);
+    let changed =
+        results.filter(|result| result["written"] == true || result["status"] == "would_lock");
+    changed
+        .filter_map(|result| result["file"].as_str().map(PathBuf::from))
+        .collect()
 }
 
 /// The changes of a repair, by the file that has them.
@@ -193,6 +261,25 @@ impl<'repair> Edits<'repair> {
         }
         project.with_specs(&self.specs, context).map(Some)
     }
+
+    /// The settings with the changes, which apply to all members of a workspace. `options` are those before.
+    fn settings(&self, options: &SolveOptions) -> EditedSettings {
+        let mut edited = EditedSettings::default();
+        let mut options = options.clone();
+        for edit in &self.settings {
+            match edit {
+                SettingEdit::Override(package, spec) => {
+                    let (package, spec) = ((*package).clone(), spec.cloned());
+                    edited.overrides.insert(package, spec);
+                }
+                SettingEdit::CutOff(until) => options.exclude_newer = *until,
+                SettingEdit::Prereleases(policy) => options.prerelease = *policy,
+                SettingEdit::SideBySide => options.single_version = false,
+            }
+        }
+        edited.options = Some(options);
+        edited
+    }
 }
 
 /// A change of the settings file of a project.
@@ -206,22 +293,6 @@ enum SettingEdit<'repair> {
 }
 
 impl SettingEdit<'_> {
-    /// Makes a request one with the setting.
-    fn apply_to(&self, request: &mut Request) {
-        match self {
-            Self::Override(package, Some(spec)) => {
-                let overridden = &mut request.overrides;
-                overridden.insert((*package).clone(), (*spec).clone());
-            }
-            Self::Override(package, None) => {
-                request.overrides.remove(*package);
-            }
-            Self::CutOff(until) => request.options.exclude_newer = *until,
-            Self::Prereleases(policy) => request.options.prerelease = *policy,
-            Self::SideBySide => request.options.single_version = false,
-        }
-    }
-
     /// The text of a settings file with the setting.
     fn text_with(&self, path: &Path, text: &str) -> Result<String> {
         match self {
@@ -249,24 +320,15 @@ fn changed_files(
     let mut files = Vec::new();
     let (old, new) = (before.text(), edited.text());
     if old != new {
-        files.push(ChangedFile {
-            path: before.manifest.clone(),
-            before: Some(old.into_owned()),
-            after: new.into_owned(),
-        });
+        files.push(ChangedFile::with_text(before.manifest.clone(), &new));
     }
     if !settings.is_empty() {
         let path = settings_path(before, context);
-        let old = read_text(&path)?;
-        let mut new = old.clone();
+        let mut new = read_text(&path)?;
         for edit in settings {
             new = edit.text_with(&path, &new)?;
         }
-        files.push(ChangedFile {
-            before: path.exists().then_some(old),
-            path,
-            after: new,
-        });
+        files.push(ChangedFile::with_text(path, &new));
     }
     Ok(files)
 }

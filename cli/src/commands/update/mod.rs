@@ -1,5 +1,6 @@
 //! `pkgres update`
 
+mod members_update;
 mod targets;
 mod workspace;
 
@@ -12,6 +13,7 @@ use pkgres_registry_client::{Outdated, RegistrySet, outdated};
 use pkgres_resolver::{Locked, Request, Resolution, Root, Update, UpdateReport};
 use serde_json::Value;
 
+pub(super) use self::members_update::{MembersUpdate, stabilize_update};
 use super::members::Projects;
 use super::several_projects::is_solved_together;
 use crate::args::UpdateArgs;
@@ -28,12 +30,16 @@ use crate::show;
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
 use crate::update_effects::{ProjectEffects, Replacement};
+use crate::write_together::Writing;
 use crate::yank_reasons::YankReasons;
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("update", &args.write, context)?;
     match Projects::of(&args.members, &args.project.manifest, context)? {
-        Projects::One(manifest) => update_one(&manifest, &args.packages, args, context, output),
+        Projects::One(manifest) => {
+            let writing = Writing::at_once_unless(args.write.dry_run);
+            update_one(&manifest, &args.packages, args, writing, context, output)
+        }
         Projects::Several(batch) => workspace::run(args, batch, context, output),
     }
 }
@@ -43,6 +49,7 @@ fn update_one(
     manifest: &Path,
     packages: &[String],
     args: &UpdateArgs,
+    writing: Writing<'_>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -94,7 +101,7 @@ fn update_one(
         &path,
         &LockText::new(&updated, &context.read_options)?,
         bytes.as_deref(),
-        args.write.dry_run,
+        writing,
         &context.read_options,
     )?;
     let classes = ProjectClasses::of(&project, &request.host_releases, context);

@@ -7,16 +7,15 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, Release, Version, did_you_mean, most_similar_name,
 };
-use pkgres_registry_client::{Outdated, RegistrySet};
+use pkgres_registry_client::Outdated;
 use pkgres_resolver::UpdateReport;
 use serde_json::json;
 
-use super::{UpdatePlan, held_back, held_back_json, report, targets, update_one};
+use super::members_update::{MembersUpdate, MovedMembers, stabilize_update};
+use super::{held_back, held_back_json, report, targets, update_one};
 use crate::args::UpdateArgs;
-use crate::commands::lock::{
-    AgreedLocks, AgreedReleases, LockOptions, agree, agree_with, joint_task, stabilize,
-};
-use crate::commands::several_projects::{Batch, BatchResult, own_settings};
+use crate::commands::lock::{AgreedLocks, joint_task};
+use crate::commands::several_projects::{Batch, BatchResult, Change, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -27,6 +26,7 @@ use crate::project::Project;
 use crate::project_classes::ProjectClasses;
 use crate::show;
 use crate::update_effects::{ProjectEffects, Replacement};
+use crate::write_together::Writing;
 
 pub(super) fn run(
     args: &UpdateArgs,
@@ -49,26 +49,15 @@ fn update_together(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let options = LockOptions {
-        dry_run: args.write.dry_run,
-        ..LockOptions::default()
-    };
     let manifests = &batch.manifests;
-    // The update starts from what the members agree on as they are locked.
-    let before = agree(manifests, &options, context, output)?.resolution;
-    let before = lock_of(&before);
-    let precise = args.precise.as_deref();
-    // All members have the registries of the workspace.
-    let registries = match manifests.first() {
-        Some(manifest) => Project::open(manifest, context)?.open_registries(context)?,
-        None => RegistrySet::new(Vec::new()),
-    };
-    let plan = UpdatePlan::new(&args.packages, precise, &before, &[], &registries, context)?;
-    let (locked, update) = (plan.locked, plan.update);
-    let moved = agree_with(manifests, locked, update, context, output)?;
-    let wanted = moved.releases.clone();
+    let update = MembersUpdate::of(args);
+    let MovedMembers {
+        before,
+        named,
+        agreement: moved,
+    } = update.solve(manifests, context, output)?;
     // An update of named packages has proofs about them.
-    let mut held_back = if plan.named.is_empty() {
+    let mut held_back = if named.is_empty() {
         let joint = joint_task(manifests, context)?;
         held_back(
             &joint.request,
@@ -81,22 +70,14 @@ fn update_together(
     };
     let mut report = report(&moved.resolution, &moved.roots);
     describe(&mut report, &mut held_back, manifests, context)?;
-    let agreement = stabilize(moved, manifests, &options, context, output)?;
-    let was_reverted = |name: &&PackageName| {
-        let now = releases_of(&agreement.releases, name);
-        releases_of(&wanted, name) != now
-    };
-    if let Some(name) = plan.named.iter().find(was_reverted) {
-        return Err(would_be_reverted(name, &wanted, &agreement.releases));
-    }
+    let agreement = stabilize_update(moved, &named, manifests, context, output)?;
     let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));
     let effects = member_effects(manifests, &changes, context, output)?;
-    let words = words(args);
     let locks = AgreedLocks {
         batch,
         agreement: &agreement,
-        named: &plan.named,
-        words: &words,
+        named: &named,
+        words: &update.words(),
         dry_run: args.write.dry_run,
     };
     let result = locks.write(&[], |_| {}, context, output)?;
@@ -113,11 +94,7 @@ fn update_together(
         return Ok(exit);
     }
     if exit == Exit::Done {
-        output.notes(show::update_reasons(
-            &report,
-            &plan.named,
-            &agreement.searched,
-        ));
+        output.notes(show::update_reasons(&report, &named, &agreement.searched));
         output.notes(show::held_back_outdated(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
@@ -232,7 +209,8 @@ pub(super) fn reject_split(
         project.name(),
         shortened(&members),
     );
-    let words = words(args).replacen("update", "update --workspace", 1);
+    let words = MembersUpdate::of(args).words();
+    let words = words.replacen("update", "update --workspace", 1);
     let command = context.invocation.command_for_none(&words);
     Err(Failure {
         findings: vec![
@@ -260,63 +238,6 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
     canonical(one) == canonical(other)
 }
 
-/// The error for an update that the next solve would undo: members agree on one release of a package if they can, and
-/// locked releases are only preferred.
-fn would_be_reverted(
-    name: &PackageName,
-    wanted: &AgreedReleases,
-    agreed: &AgreedReleases,
-) -> Failure {
-    let split: BTreeSet<&PackageName> = wanted
-        .iter()
-        .map(|Release { name, .. }| name)
-        .filter(|name| releases_of(wanted, name).len() > 1)
-        .filter(|name| releases_of(agreed, name).len() <= 1)
-        .collect();
-    let split: Vec<String> = split.iter().map(|name| format!("`{name}`")).collect();
-    let message = if split.is_empty() {
-        format!(
-            "`{name}` could change, but the next lock would change it back: other members prefer the previous version"
-        )
-    } else {
-        format!(
-            "`{name}` could only change with several releases of {}, but the members can agree on one",
-            split.join(", ")
-        )
-    };
-    let finding = Diagnostic::error(Code::LockStale, message).hint(format!(
-        "require that version of {name} in a member to keep it"
-    ));
-    Failure {
-        findings: vec![finding],
-        exit: Exit::Failed,
-    }
-}
-
-/// The agreed releases of a package.
-fn releases_of<'agreed>(
-    agreed: &'agreed AgreedReleases,
-    name: &PackageName,
-) -> Vec<&'agreed Version> {
-    let releases = agreed
-        .iter()
-        .filter(|Release { name: known, .. }| known == name);
-    releases.map(|Release { version, .. }| version).collect()
-}
-
-/// The command with its own arguments.
-fn words(args: &UpdateArgs) -> String {
-    let precise = args
-        .precise
-        .iter()
-        .flat_map(|version| ["--precise", version]);
-    let words = args.packages.iter().map(String::as_str).chain(precise);
-    std::iter::once("update")
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 /// Updates each member by itself; if packages are named, the members that have any of them locked.
 fn update_apart(
     args: &UpdateArgs,
@@ -328,10 +249,15 @@ fn update_apart(
     batch
         .manifests
         .retain(|manifest| named.contains_key(manifest));
-    let update = |manifest: &Path, output: &mut Output| {
-        update_one(manifest, &named[manifest], args, context, output)
+    let update = |manifest: &Path, writing: Writing<'_>, output: &mut Output| {
+        update_one(manifest, &named[manifest], args, writing, context, output)
     };
-    let result = batch.run("Updating", update, output);
+    let change = Change {
+        is_dry_run: args.write.dry_run,
+        needs_all: false,
+    };
+    let outcomes = batch.write("Updating", &change, &[], update, output)?;
+    let result = batch.report(outcomes, output);
     let exit = result.exit;
     if output.is_json() {
         output.json(&result.into_json());

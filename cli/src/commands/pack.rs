@@ -27,12 +27,12 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
     let Packed {
         package,
         warnings,
-        files: count,
-        excluded,
+        folder: packed,
         bytes,
     } = build(&folder, &options, context)?;
+    let (count, excluded) = (packed.files().len(), packed.excluded());
     output.findings(&warnings);
-    report_excluded(&excluded, output);
+    report_excluded(excluded, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = match &args.output {
         // An archive in a folder has to be named.
@@ -104,8 +104,7 @@ pub(super) fn require_class_package(
 pub(super) struct Packed {
     pub(super) package: Package,
     pub(super) warnings: Vec<Diagnostic>,
-    pub(super) files: usize,
-    pub(super) excluded: Vec<ExcludedFile>,
+    pub(super) folder: PackageFolder,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -118,9 +117,8 @@ pub(super) fn build(folder: &Path, options: &ReadOptions, context: &Context) -> 
     Ok(Packed {
         package,
         warnings,
-        files: folder.files().len(),
-        excluded: folder.excluded().to_vec(),
         bytes: folder.archive(options)?,
+        folder,
     })
 }
 

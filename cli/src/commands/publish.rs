@@ -11,6 +11,7 @@ use pkgres_manifest::{
     ReadOptions,
 };
 use pkgres_registry_client::http::Published;
+use pkgres_registry_client::protocol::broken_rule;
 use pkgres_registry_client::{
     HttpRegistry, Registry as _, RegistryError, titled_at, unsatisfiable,
 };
@@ -19,7 +20,7 @@ use serde_json::json;
 
 use crate::args::PublishArgs;
 use crate::bound_release::BoundRelease;
-use crate::commands::check::{check_before_publishing, unread_requirements};
+use crate::commands::check::{PackageContents, check_before_publishing, unread_requirements};
 use crate::commands::pack::{self, require_class_package};
 use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
@@ -98,6 +99,7 @@ struct Candidate {
     digest: ArtifactDigest,
     /// The size of its archive in bytes.
     size: usize,
+    contents: PackageContents,
 }
 
 /// The way in which a package is in a registry after a run.
@@ -145,10 +147,11 @@ impl Candidate {
     /// Reads a package, and returns its archive as well; a folder is packed.
     fn read(path: &Path, context: &Context, output: &mut Output) -> Result<(Self, Vec<u8>)> {
         let options = ReadOptions::default();
-        let (package, findings, bytes) = read(path, &options, context, output)?;
+        let (package, findings, contents, bytes) = read(path, &options, context, output)?;
         let candidate = Self {
             package,
             findings,
+            contents,
             digest: ArtifactDigest::of_archive(&bytes),
             size: bytes.len(),
         };
@@ -164,6 +167,29 @@ impl Candidate {
             Some(record) if record.digest == Some(self.digest) => PublishOutcome::Same,
             Some(_) => PublishOutcome::Exists,
         }
+    }
+
+    /// Fails if no registry would accept it, whatever it has.
+    fn check_rules(&self, registry: &HttpRegistry) -> Result<()> {
+        let mut record = self.package.index_record();
+        record.digest = Some(self.digest);
+        record.size = Some(self.size as u64);
+        let manifest = &self.package.manifest;
+        let max_line_bytes = ReadOptions::default().limits.index_line_bytes;
+        let Some(rule) = broken_rule(&record, Some(manifest), max_line_bytes) else {
+            return Ok(());
+        };
+        let target = titled_at(registry.name(), registry.address());
+        let message = format!(
+            "{target} would not accept {}: {rule}",
+            self.package.release()
+        );
+        Err(Failure {
+            findings: vec![
+                Diagnostic::error(Code::Rejected, message).at(manifest.name.location.clone()),
+            ],
+            exit: Exit::Registry,
+        })
     }
 
     /// Publishes its archive; also returns the warnings of the registry.
@@ -203,7 +229,8 @@ fn check(
     }
     let mut findings = candidate.findings.clone();
     let allows = args.allow_unsatisfiable;
-    for finding in check_before_publishing(path, configured, allows, context, output)? {
+    let read = (&candidate.package, &candidate.contents);
+    for finding in check_before_publishing(path, read, configured, allows, context, output)? {
         if said.as_ref() != Some(&finding) && !findings.contains(&finding) {
             findings.push(finding);
         }
@@ -215,6 +242,8 @@ fn check(
         });
     }
     output.findings(&findings);
+    registry.check_accepts(candidate.size)?;
+    candidate.check_rules(registry)?;
     Ok(known)
 }
 
@@ -507,12 +536,13 @@ fn read(
     options: &ReadOptions,
     context: &Context,
     output: &mut Output,
-) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
+) -> Result<(Package, Vec<Diagnostic>, PackageContents, Vec<u8>)> {
     require_class_package(path, "publish", |distribution| distribution.publish)?;
     if path.is_dir() {
         let packed = pack::build(path, options, context)?;
-        pack::report_excluded(&packed.excluded, output);
-        return Ok((packed.package, packed.warnings, packed.bytes));
+        pack::report_excluded(packed.folder.excluded(), output);
+        let contents = PackageContents::Folder(packed.folder);
+        return Ok((packed.package, packed.warnings, contents, packed.bytes));
     }
     let shown = path.to_string_lossy();
     let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
@@ -523,5 +553,6 @@ fn read(
         return Err(findings.into());
     }
     warnings.extend(findings);
-    Ok((package, warnings, archive.bytes().to_vec()))
+    let bytes = archive.bytes().to_vec();
+    Ok((package, warnings, PackageContents::Archive(archive), bytes))
 }

@@ -87,16 +87,7 @@ impl HttpRegistry {
         archive: Vec<u8>,
         allow_unsatisfiable: bool,
     ) -> Result<Publication, RegistryError> {
-        let config = self.config()?;
-        if archive.len() as u64 > config.limits.archive_bytes {
-            let limit = config.limits.archive_bytes;
-            return Err(self
-                .rejected(&format!(
-                    "it accepts archives of at most {limit} bytes; this one has {}",
-                    archive.len()
-                ))
-                .into());
-        }
+        let config = self.config_for_archive(archive.len())?;
         let query = if allow_unsatisfiable {
             "?allow_unsatisfiable=true"
         } else {
@@ -120,6 +111,28 @@ impl HttpRegistry {
             }
             Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
+    }
+
+    /// Fails if the registry accepts no archives, or none of this many bytes. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// It is a mirror, the archive is too large, or it cannot be reached.
+    pub fn check_accepts(&self, archive_bytes: usize) -> Result<(), RegistryError> {
+        let config = self.config_for_archive(archive_bytes)?;
+        self.api(&config)?;
+        Ok(())
+    }
+
+    /// What the registry offers, if it accepts archives of a size.
+    fn config_for_archive(&self, bytes: usize) -> Result<Config, RegistryError> {
+        let config = self.config()?;
+        let limit = config.limits.archive_bytes;
+        if bytes as u64 <= limit {
+            return Ok(config);
+        }
+        let reason = format!("it accepts archives of at most {limit} bytes; this one has {bytes}");
+        Err(self.rejected(&reason).into())
     }
 
     /// Yanks a release: it stays readable, and is chosen only where it is locked, or requested exactly.
@@ -155,6 +168,15 @@ impl HttpRegistry {
         })
     }
 
+    /// The address of the API, if there is one.
+    fn api<'config>(&self, config: &'config Config) -> Result<&'config str, RegistryError> {
+        config.api.as_deref().ok_or_else(|| {
+            self.rejected("it is a mirror, and has no API")
+                .hint("use the address of the server that it was exported from")
+                .into()
+        })
+    }
+
     /// A request to the API, if there is one.
     pub(super) fn request(
         &self,
@@ -163,12 +185,7 @@ impl HttpRegistry {
         path: &str,
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
-        let Some(api) = &config.api else {
-            return Err(self
-                .rejected("it is a mirror, and has no API")
-                .hint("use the address of the server that it was exported from")
-                .into());
-        };
+        let api = self.api(config)?;
         Ok(Request {
             method,
             url: self.url(&format!("{api}{path}"))?,

@@ -8,6 +8,7 @@
 //!   [`NamesLine`]: the digest of every index document.
 //! - [`BatchRequest`], [`Frame`] and [`FrameDecoder`]: many index documents in one answer.
 //! - [`Changes`]: the changes since a serial.
+//! - [`broken_rule`]: what a registry demands of a release.
 //! - [`Snapshot`], [`SignedSnapshot`] and [`MerkleTree`]: the signed state of the index, and the
 //!   proof that a document belongs to it.
 //! - [`ErrorDocument`]: the body of an error response.
@@ -25,6 +26,7 @@ mod frame;
 mod key;
 mod merkle;
 mod names;
+mod release_rules;
 mod snapshot;
 
 pub use batch::{BatchRequest, MAX_BATCH_NAMES};
@@ -38,6 +40,9 @@ pub use frame::{Frame, Neighbour, Proof};
 pub use key::{PublicKey, SigningKey};
 pub use merkle::{MerkleTree, ProvedNodes, ShownNodes, empty_root, leaf_hash, root_of_path};
 pub use names::{escape_name, unescape_name};
+pub use release_rules::{
+    MAX_DESCRIPTION_BYTES, MAX_LABEL_CHARACTERS, MAX_LABELS, broken_rule, is_file_name,
+};
 pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, SnapshotError};
 
 /// The media type of the response to a batch request.

@@ -6,7 +6,7 @@ use pkgres_formats::{Format as _, unread_parts};
 use pkgres_manifest::diagnostic::{Escaped, Severity};
 use pkgres_manifest::{PackageName, ReadOptions};
 
-use super::{Candidate, check_line, check_names, invalid};
+use super::{Candidate, check_rules, invalid};
 use crate::problem::{Problem, ProblemCode};
 use crate::readme_and_licence::PackageText;
 use crate::store::collections::CollectionTexts;
@@ -60,8 +60,7 @@ pub(crate) fn check_collection(
         );
         return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
     }
-    check_line(&record, options.limits.index_line_bytes)?;
-    check_names(&record)?;
+    check_rules(&record, None, options)?;
     let candidate = Candidate {
         title: record.name.to_string(),
         description: texts.about.description.clone().unwrap_or_default(),

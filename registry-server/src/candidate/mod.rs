@@ -14,7 +14,7 @@ use pkgres_manifest::{
     ReadOptions, Version,
 };
 
-use pkgres_registry_client::protocol::escape_name;
+use pkgres_registry_client::protocol::broken_rule;
 
 pub(crate) use collection::check_collection;
 pub(crate) use confusable::similar_names;
@@ -101,10 +101,8 @@ pub(crate) fn check_archive(
     }
     record.digest = Some(ArtifactDigest::of_archive(bytes));
     record.size = Some(bytes.len() as u64);
-    check_line(&record, options.limits.index_line_bytes)?;
-    check_names(&record)?;
     let manifest = &package.manifest;
-    check_texts(manifest)?;
+    check_rules(&record, Some(manifest), options)?;
     let description = manifest.description.clone().unwrap_or_default();
     let candidate = Candidate {
         record,
@@ -127,82 +125,14 @@ pub(crate) fn check_archive(
     Ok((candidate, listing))
 }
 
-/// The most tags of a release, and the most categories.
-pub(crate) const MAX_LABELS: usize = 100;
-
-/// The most characters of a tag or category.
-pub(crate) const MAX_LABEL: usize = 80;
-
-/// The most bytes of a title and of an author.
-const MAX_TITLE_BYTES: usize = 1 << 10;
-
-/// The most bytes of a description.
-pub(crate) const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
-
-/// Checks that the texts of a manifest are short enough for lists, which show them for many releases.
-fn check_texts(manifest: &PackageManifest) -> Result<(), Problem> {
-    let description = manifest.description.as_deref().unwrap_or_default();
-    let author = manifest.author.as_deref().unwrap_or_default();
-    for (key, text, limit) in [
-        ("Name", &*manifest.display_name, MAX_TITLE_BYTES),
-        ("Author", author, MAX_TITLE_BYTES),
-        ("Description", description, MAX_DESCRIPTION_BYTES),
-    ] {
-        if text.len() > limit {
-            let detail = format!("`{key}` has more than the limit of {limit} bytes");
-            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
-        }
+/// Checks the rules for the record and the manifest of a release that publishers know, too.
+pub(crate) fn check_rules(
+    record: &IndexRecord,
+    manifest: Option<&PackageManifest>,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
+    match broken_rule(record, manifest, options.limits.index_line_bytes) {
+        Some(detail) => Err(Problem::new(ProblemCode::PackageInvalid, detail)),
+        None => Ok(()),
     }
-    let is_short = |tag: &String| tag.chars().count() <= MAX_LABEL;
-    if manifest.tags.len() > MAX_LABELS || !manifest.tags.iter().all(is_short) {
-        let detail =
-            format!("`Tags` has at most {MAX_LABELS} items of at most {MAX_LABEL} characters");
-        return Err(Problem::new(ProblemCode::PackageInvalid, detail));
-    }
-    Ok(())
-}
-
-/// Checks that each name can be the name of a file: a mirror of static files has one for each package and class.
-fn check_names(record: &IndexRecord) -> Result<(), Problem> {
-    let classes = record.classes.iter().flatten();
-    let classes = classes.filter(|class| !class.internal);
-    let names =
-        std::iter::once(record.name.as_str()).chain(classes.map(|class| class.name.as_str()));
-    for name in names {
-        if !is_file_name(name) {
-            let detail = format!(
-                "the name {name} is too long: with an escape for each capital letter, it may have {MAX_NAME_IN_FILE} bytes"
-            );
-            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
-        }
-    }
-    Ok(())
-}
-
-/// The longest name of a package or class as a part of a file name, in bytes. File systems allow 255; the rest is for
-/// what mirrors add, and for temporary names.
-const MAX_NAME_IN_FILE: usize = 200;
-
-/// Whether the name of a package or class can be the name of a file.
-pub(crate) fn is_file_name(name: &str) -> bool {
-    escape_name(name).len() <= MAX_NAME_IN_FILE
-}
-
-/// An error if the line of the release in the index would be longer than clients read, now or once the
-/// release is yanked.
-fn check_line(record: &IndexRecord, limit: u64) -> Result<(), Problem> {
-    let mut longest = record.clone();
-    longest.yanked = true;
-    // Every time that is written in whole seconds is as long.
-    longest.published = Some(jiff::Timestamp::UNIX_EPOCH.to_string());
-    let bytes = longest.to_line().len() as u64;
-    if bytes <= limit {
-        return Ok(());
-    }
-    let detail = format!(
-        "the index record of {} {}, with its requirements and classes, has {bytes} bytes, and the \
-         limit is {limit}",
-        record.name, record.version
-    );
-    Err(Problem::new(ProblemCode::PackageInvalid, detail))
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use pkgres_manifest::{ArtifactDigest, Release};
-use pkgres_registry_client::protocol::{Config, Digest, escape_name};
+use pkgres_registry_client::protocol::{Config, Digest, escape_name, is_file_name};
 
 use super::backend::RegistryBackend;
 use super::contents::{damaged_archive, lost};
-use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
 use crate::store::read_record;

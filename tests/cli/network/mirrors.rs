@@ -50,16 +50,17 @@ fn a_mirror_of_static_files_is_a_registry() {
     user.does(&["export-static", "--data", &text(&data), &text(&files)]);
     user.registry = format!("acme={}", serve_files(files.clone()));
     assert_eq!(user.does(&resolve).stdout, from_server);
-    let run = user.run(&["publish", "fixtures/shop/core"], "");
-    assert_eq!(run.exit, 3);
-    assert!(run.stderr.contains("error[PK0047]"), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("it is a mirror, and has no API"),
-        "{}",
-        run.stderr
-    );
-    let hint = "hint: use the address of the server that it was exported from";
-    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    let publish = ["publish", "fixtures/shop/core", "--dry-run"];
+    for arguments in [&publish[..2], &publish] {
+        let stderr = user.fails(3, arguments);
+        assert!(stderr.contains("error[PK0047]"), "{stderr}");
+        assert!(
+            stderr.contains("it is a mirror, and has no API"),
+            "{stderr}"
+        );
+        let hint = "hint: use the address of the server that it was exported from";
+        assert!(stderr.contains(hint), "{stderr}");
+    }
 
     // Names of packages can be searched, and other registries besides it.
     let found = user.does(&["search", "Database", "org.example"]).stdout;

@@ -38,6 +38,26 @@ fn a_package_goes_through_a_registry_and_back() {
         "{}",
         run.stderr
     );
+    // What no registry accepts is found without sending it.
+    let long = data.path().join("long");
+    make_folder(&RealFileSystem, &long).expect("a temporary folder");
+    let author = "x".repeat(2000);
+    let manifest =
+        format!("Type: Library\nFullName: org.example.Long\nVersion: 1.0.0\nAuthor: {author}\n");
+    write_file(
+        &RealFileSystem,
+        &long.join("manifest.yaml"),
+        manifest.as_bytes(),
+    )
+    .expect("it can be written");
+    let long = long.to_str().expect("text");
+    for arguments in [&["publish", long, "--dry-run"][..], &["publish", long]] {
+        let stderr = user.fails(3, arguments);
+        assert!(
+            stderr.contains("error[PK0047]") && stderr.contains("`Author` has more than the limit"),
+            "{stderr}"
+        );
+    }
     publish_all(&user);
     let again = user.does(&["publish", "fixtures/shop/core"]);
     assert!(

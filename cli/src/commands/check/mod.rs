@@ -129,6 +129,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
 /// depends on the releases of other packages is a warning if the requirements need not be satisfiable yet.
 pub(super) fn check_before_publishing(
     path: &Path,
+    read: (&Package, &PackageContents),
     target: &ConfiguredRegistry,
     allows_unsatisfiable: bool,
     context: &Context,
@@ -150,12 +151,13 @@ pub(super) fn check_before_publishing(
         about_registries: Vec::new(),
         exit: Exit::Done,
     };
-    let target = if path.is_dir() {
-        Target::Package(path.to_owned())
-    } else {
-        Target::Archive(path.to_owned())
+    let (package, contents) = read;
+    let target = match contents {
+        PackageContents::Folder(_) => Target::Package(path.to_owned()),
+        PackageContents::Archive(_) => Target::Archive(path.to_owned()),
     };
-    checker.check(&target, output)?;
+    checker.findings = contents.check(package, &context.read_options);
+    checker.check_package(&target, path, package.clone(), output)?;
     let (findings, _) = checker.finish();
     Ok(findings)
 }
@@ -207,12 +209,7 @@ struct Checker<'run> {
 impl<'run> Checker<'run> {
     fn check(&mut self, target: &Target, output: &mut Output) -> Result<()> {
         let (path, read) = match target {
-            Target::Package(folder) => {
-                // What is about to be published was packed already.
-                let packs = self.publishes_to.is_none();
-                let options = &self.context.read_options;
-                (folder, read_package(folder, packs, options))
-            }
+            Target::Package(folder) => (folder, read_package(folder, &self.context.read_options)),
             Target::Archive(file) => (file, read_archive(file, &self.context.read_options)),
             Target::File(file) => {
                 let findings = check_file(file, &self.context.read_options);
@@ -221,17 +218,27 @@ impl<'run> Checker<'run> {
             }
             Target::Foreign(root, format) => return self.check_foreign(root, *format),
         };
-        let package = match read {
-            Ok((package, warnings)) => {
-                self.findings.extend(warnings);
-                package
+        match read {
+            Ok((package, findings)) => {
+                self.findings.extend(findings);
+                self.check_package(target, path, package, output)
             }
             Err(errors) => {
                 self.findings.extend(errors);
                 self.check_parts(target);
-                return Ok(());
+                Ok(())
             }
-        };
+        }
+    }
+
+    /// Checks a package that could be read, with the releases that it can require.
+    fn check_package(
+        &mut self,
+        target: &Target,
+        path: &Path,
+        package: Package,
+        output: &mut Output,
+    ) -> Result<()> {
         let place = match self.publishes_to {
             None => CheckedPlace::of_package(path),
             Some(target) => CheckedPlace::to_publish(path, target),
@@ -242,7 +249,7 @@ impl<'run> Checker<'run> {
             let own = check_package(&package, self.context.core(), &NoReleases);
             downgrade_all_but(&own, &mut findings);
         }
-        let folder = matches!(target, Target::Package(_)).then_some(path.as_path());
+        let folder = matches!(target, Target::Package(_)).then_some(path);
         locate_missing_classes(&mut findings, &package, folder, self.context, |class| {
             known.defining(class)
         });
@@ -485,24 +492,50 @@ fn has_inherited_properties(package: &Package) -> bool {
     has_classes && extends_others
 }
 
-/// Reads a package folder, and with `packs` checks that its files fit into an archive.
+/// The files of a package that was read.
+pub(super) enum PackageContents {
+    Folder(PackageFolder),
+    Archive(Archive),
+}
+
+impl PackageContents {
+    /// Checks the files of a package, and what its manifest says of them.
+    fn check(&self, package: &Package, options: &ReadOptions) -> Vec<Diagnostic> {
+        let mut findings = ignored_in_template(package, options);
+        match self {
+            Self::Folder(folder) => {
+                findings.extend(check_files(folder, package, options));
+                let has_file =
+                    |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
+                findings.extend(check_validation_of(package, has_file));
+                let files = folder.files().iter().map(|file| file.path.clone());
+                findings.extend(check_resources_of(package, files, options));
+            }
+            Self::Archive(archive) => {
+                findings.extend((package.manifest).check_files(|path| Ok(archive.read(path))));
+                findings.extend(check_validation_of(package, |path| {
+                    archive.file(path).is_some()
+                }));
+                let files = archive.files().map(|file| file.path.clone());
+                findings.extend(check_resources_of(package, files, options));
+            }
+        }
+        findings
+    }
+}
+
+/// Reads a package folder, and checks that its files fit into an archive.
 fn read_package(
     folder: &Path,
-    packs: bool,
     options: &ReadOptions,
 ) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
     let folder = PackageFolder::open(folder, options).map_err(|error| vec![error])?;
     let (package, mut findings) = folder.package(options).into_result()?;
     // Less than this exceeds no limit of an archive.
-    if packs && folder.size() > options.limits.unpacked_ratio_floor {
+    if folder.size() > options.limits.unpacked_ratio_floor {
         findings.extend(folder.archive(options).err());
     }
-    findings.extend(ignored_in_template(&package, options));
-    findings.extend(check_files(&folder, &package, options));
-    let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
-    findings.extend(check_validation_of(&package, has_file));
-    let files = folder.files().iter().map(|file| file.path.clone());
-    findings.extend(check_resources_of(&package, files, options));
+    findings.extend(PackageContents::Folder(folder).check(&package, options));
     Ok((package, findings))
 }
 
@@ -523,13 +556,7 @@ fn read_archive(
     let archive = open_archive(file, options).map_err(|error| vec![error])?;
     let read = Package::from_archive(&file.to_string_lossy(), &archive, options);
     let (package, mut findings) = read.into_result()?;
-    findings.extend(ignored_in_template(&package, options));
-    findings.extend((package.manifest).check_files(|path| Ok(archive.read(path))));
-    findings.extend(check_validation_of(&package, |path| {
-        archive.file(path).is_some()
-    }));
-    let files = archive.files().map(|file| file.path.clone());
-    findings.extend(check_resources_of(&package, files, options));
+    findings.extend(PackageContents::Archive(archive).check(&package, options));
     Ok((package, findings))
 }
 

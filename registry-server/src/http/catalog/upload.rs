@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::read_json;
+use pkgres_registry_client::protocol::{MAX_DESCRIPTION_BYTES, MAX_LABEL_CHARACTERS, MAX_LABELS};
 
 use super::representation::{self, check_name, invalid_body};
 use crate::blobs::Incoming;
-use crate::candidate::{MAX_DESCRIPTION_BYTES, MAX_LABEL, MAX_LABELS};
 use crate::http::checked_text::{check_line, check_lines};
 use crate::http::form;
 use crate::http::request::Request;
@@ -85,9 +85,10 @@ pub(super) fn check_description(text: &str) -> Result<(), Problem> {
 
 /// An error if texts are not valid as tags or categories.
 pub(super) fn check_labels(labels: &[String]) -> Result<(), Problem> {
-    let is_label = |label: &String| !label.is_empty() && label.chars().count() <= MAX_LABEL;
+    let is_label =
+        |label: &String| !label.is_empty() && label.chars().count() <= MAX_LABEL_CHARACTERS;
     if !labels.iter().all(is_label) {
-        let detail = format!("a tag or category has 1 to {MAX_LABEL} characters");
+        let detail = format!("a tag or category has 1 to {MAX_LABEL_CHARACTERS} characters");
         return Err(invalid_body(detail));
     }
     for label in labels {

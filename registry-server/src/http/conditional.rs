@@ -38,6 +38,9 @@ enum Verdict {
 struct Validators {
     etag: Option<String>,
     modified: Option<SystemTime>,
+    /// The time of a representation that was made for the request. It says nothing of when the last change was, so that a
+    /// client cannot have the representation because of it.
+    made: Option<SystemTime>,
 }
 
 impl Preconditions {
@@ -70,12 +73,16 @@ impl Preconditions {
     }
 
     /// Replaces the response to a request that reads by 304, if the client has it. It is an error if another
-    /// precondition does not hold.
-    pub(super) fn apply(&self, response: Response) -> Result<Response, Problem> {
+    /// precondition does not hold. A response without a time of its own is sent with the time `now`.
+    pub(super) fn apply(&self, response: Response, now: SystemTime) -> Result<Response, Problem> {
         if response.status != StatusCode::OK {
             return Ok(response);
         }
-        match self.evaluate(Some(&validators(&response)), true) {
+        let validators = Validators {
+            made: response.is_made_now().then_some(now),
+            ..validators(&response)
+        };
+        match self.evaluate(Some(&validators), true) {
             Verdict::Go => Ok(response),
             Verdict::NotModified => Ok(not_modified(&response)),
             Verdict::Failed(header) => Err(failed(&header)),
@@ -85,6 +92,7 @@ impl Preconditions {
     fn evaluate(&self, current: Option<&Validators>, is_reading: bool) -> Verdict {
         let etag = current.and_then(|current| current.etag.as_deref());
         let modified = current.and_then(|current| current.modified);
+        let made = current.and_then(|current| current.made);
         if let Some(listed) = &self.must_match {
             // The comparison is strong: no weak tag matches.
             let matches = |tag: &String| match tag.as_str() {
@@ -94,8 +102,8 @@ impl Preconditions {
             if !listed.iter().any(matches) {
                 return Verdict::Failed(header::IF_MATCH);
             }
-        } else if let Some((limit, modified)) = self.unmodified_since.zip(modified)
-            && modified > limit
+        } else if let Some((limit, shown)) = self.unmodified_since.zip(modified.or(made))
+            && shown > limit
         {
             return Verdict::Failed(header::IF_UNMODIFIED_SINCE);
         }
@@ -144,6 +152,7 @@ fn validators(response: &Response) -> Validators {
             .headers
             .get(header::LAST_MODIFIED)
             .and_then(read_date),
+        made: None,
     }
 }
 
@@ -192,10 +201,17 @@ mod tests {
         headers
     }
 
+    /// The time of the requests, 2026-02-01T12:00:00Z.
+    const NOW: jiff::Timestamp = jiff::Timestamp::constant(1_769_947_200, 0);
+
     /// The status of a request that reads.
     fn reading(all: &[(HeaderName, &str)]) -> u16 {
+        reading_of(response(), all)
+    }
+
+    fn reading_of(response: Response, all: &[(HeaderName, &str)]) -> u16 {
         let conditions = Preconditions::of(&Method::GET, &headers(all));
-        match conditions.apply(response()) {
+        match conditions.apply(response, NOW.into()) {
             Ok(response) => response.status.as_u16(),
             Err(problem) => problem.code.status(),
         }
@@ -248,6 +264,21 @@ mod tests {
         let unmodified = |value: &str| reading(&[(header::IF_UNMODIFIED_SINCE, value)]);
         assert_eq!(unmodified("Sat, 31 Jan 2026 12:00:00 GMT"), 200);
         assert_eq!(unmodified("Sat, 31 Jan 2026 11:00:00 GMT"), 412);
+    }
+
+    /// What is made for the request is sent with the time of the request.
+    #[test]
+    fn a_response_without_a_time_is_modified_now() {
+        let made = |name: HeaderName, value: &str| {
+            let document = Response::document(JSON, &Document::new("{}"));
+            reading_of(document, &[(name, value)])
+        };
+        let unmodified = |value: &str| made(header::IF_UNMODIFIED_SINCE, value);
+        assert_eq!(unmodified("Sun, 01 Feb 2026 12:00:00 GMT"), 200);
+        assert_eq!(unmodified("Sun, 01 Feb 2026 11:59:59 GMT"), 412);
+        // A change in the same second would go unnoticed.
+        let modified = |value: &str| made(header::IF_MODIFIED_SINCE, value);
+        assert_eq!(modified("Sun, 01 Feb 2026 12:00:00 GMT"), 200);
     }
 
     #[test]

@@ -244,7 +244,8 @@ impl Service {
         if ranged.is_some() {
             request.headers = Arc::new(without_range(&head.headers));
         }
-        let whole = preconditions.apply(self.run(handler, request).await?)?;
+        let now = self.registry.environment.now();
+        let whole = preconditions.apply(self.run(handler, request).await?, now.into())?;
         match ranged {
             Some(ranged) if head.method == Method::GET && whole.status == StatusCode::OK => {
                 self.run(handler, ranged).await

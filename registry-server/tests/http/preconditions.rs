@@ -51,6 +51,25 @@ fn a_change_whose_precondition_does_not_hold_is_not_made() {
     }
 }
 
+/// Documents of the index have no time of their own, and are sent with that of the request.
+#[test]
+fn a_document_that_was_changed_since_is_not_sent() {
+    let filled = Filled::new();
+    for path in ["/index/config.json", "/index/v1/names.ndjson"] {
+        let sent = filled.served.get(path).header("last-modified").to_owned();
+        let status = |condition: &str| {
+            let request = request("GET", path, &[condition], Full::default());
+            filled.served.statuses(vec![request])
+        };
+        assert_eq!(status(OLD), [412], "{path}");
+        assert_eq!(
+            status(&format!("if-unmodified-since: {sent}")),
+            [200],
+            "{path}"
+        );
+    }
+}
+
 /// Clients that have read the same do not replace each other's changes: each change has to be of what its client has read.
 #[test]
 fn one_of_many_changes_of_the_same_state_is_made() {

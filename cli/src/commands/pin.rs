@@ -319,9 +319,14 @@ impl Planned {
         }
         pins.packages = used_packages(resolution);
         let reasons = YankReasons::of_resolution(resolution, registries);
-        let notes = show::unusual(resolution, &reasons, |name, version| {
+        let mut notes = show::unusual(resolution, &reasons, |name, version| {
             self.kept_by(&pins, name, version)
         });
+        let locked = &self.request.locked;
+        notes.extend(show::built_in(resolution, |name, version| {
+            let mut known = locked.releases();
+            known.any(|known| known == (name, version))
+        }));
         Pinned {
             model: self.model,
             pins,

@@ -52,16 +52,7 @@ fn notes_if_locked(
             KeptBy::Agreement
         }
     }));
-    let built_in = resolution.built_in();
-    let is_new = |Release { name, version }: &&Release| !is_locked(name, version);
-    lines.extend(
-        built_in
-            .iter()
-            .filter(is_new)
-            .map(|Release { name, version }| {
-                format!("using the built-in {name} {version}, because no registry has it")
-            }),
-    );
+    lines.extend(built_in(resolution, is_locked));
     for (name, spec) in resolution.unused_overrides() {
         let spec = spec.in_words();
         lines.push(format!(
@@ -69,6 +60,18 @@ fn notes_if_locked(
         ));
     }
     lines
+}
+
+/// Notes on releases that are built in, unless they were locked before.
+pub(crate) fn built_in(
+    resolution: &Resolution,
+    is_locked: impl Fn(&PackageName, &Version) -> bool,
+) -> impl Iterator<Item = String> {
+    let built_in = resolution.built_in().into_iter();
+    let is_new = move |Release { name, version }: &Release| !is_locked(name, version);
+    built_in.filter(is_new).map(|Release { name, version }| {
+        format!("using the built-in {name} {version}, because no registry has it")
+    })
 }
 
 /// Why a release is used that would not be chosen otherwise.

@@ -1,13 +1,45 @@
 //! How the process starts and ends.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
+use pkgres_tests::answers;
 use pkgres_tests::archives::archive;
 use pkgres_tests::collections::{artifact, file_name, form};
 use pkgres_tests::services;
 
 use crate::server::Server;
+
+/// The first line on stdout is a document, also while the server runs.
+#[test]
+fn the_address_is_a_document_with_format_json() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut process = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--format",
+            "json",
+            "--data",
+        ])
+        .arg(folder.path().join("data"))
+        .env("PKGRES_LOG", "error")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+    stdout.read_line(&mut line).expect("a line");
+    process.kill().expect("it runs");
+    process.wait().expect("it ends");
+    let faults = answers::faults("serve", &line);
+    assert!(faults.is_empty(), "{line}: {faults:?}");
+    let document: serde_json::Value = serde_json::from_str(&line).expect("a document in a line");
+    let address = document["address"].as_str().expect("an address");
+    assert!(address.starts_with("http://127.0.0.1:"), "{line}");
+}
 
 #[test]
 fn open_requests_are_finished_when_the_server_ends() {

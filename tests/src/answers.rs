@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 /// Commands that print JSON in formats of their own, or none.
-pub const OTHER_FORMATS: [&str; 5] = ["completions", "help", "man", "schema", "serve"];
+pub const OTHER_FORMATS: [&str; 4] = ["completions", "help", "man", "schema"];
 
 /// How schemas refer to the parts that several have.
 const COMMON: &str = "common.json#/$defs/";

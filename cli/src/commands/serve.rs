@@ -12,6 +12,7 @@ use pkgres_registry_server::{
     RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -30,6 +31,8 @@ const LOG_TARGET: &str = "pkgres_registry_server";
 const TOKEN_FILE: &str = "admin-token";
 
 pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
+    // Whoever waits for the address reads a line.
+    output.use_line_documents();
     let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| DEFAULT_LOG_FILTER.to_owned());
     let filter = EnvFilter::try_new(&filter).map_err(|error| {
         Failure::usage(format!(
@@ -74,7 +77,16 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
             .local_addr()
             .map_err(|error| cannot_start(format!("cannot listen: {error}")))?;
         let shutdown = shutdown_signal().map_err(|error| cannot_start(error.to_string()))?;
-        output.data(&format!("http://{address}/\n"));
+        let address = format!("http://{address}/");
+        if output.is_json() {
+            output.json(&json!({
+                "schema_version": 1,
+                "status": "listening",
+                "address": address,
+            }));
+        } else {
+            output.data(&format!("{address}\n"));
+        }
         output.flush();
         if is_new {
             // Programs that collect the log read lines of JSON only.

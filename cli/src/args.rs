@@ -254,6 +254,8 @@ commands! {
         Validate("validate", ValidateArgs),
         /// Call a function of a class on a machine, and print what it returns
         Call("call", CallArgs),
+        /// Remove unpacked archives from a machine that no application uses any more
+        Prune("prune", PruneArgs),
     }
     "Run a registry" {
         /// Serve a registry over HTTP
@@ -465,6 +467,7 @@ impl Command {
             | Self::Pack(_)
             | Self::Unpack(_)
             | Self::Validate(_)
+            | Self::Prune(_)
             | Self::Cache(_)
             | Self::Serve(_)
             | Self::VerifyCertificate(_)

@@ -227,6 +227,11 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         ],
     ),
     (
+        "prune",
+        &[Done, Usage, Resource],
+        &[(Resource, "the machine cannot be reached")],
+    ),
+    (
         "plan",
         &[
             Done, Failed, Usage, Registry, Integrity, Invalid, Resource, Pending,

@@ -29,6 +29,7 @@ mod resource;
 mod runner;
 mod script;
 mod state;
+mod store;
 mod target;
 mod validator;
 mod watch;
@@ -54,6 +55,7 @@ pub use runner::{
     SwapReport, attempt,
 };
 pub use state::{AppliedState, ObjectResources, StateError, StateLocation};
+pub use store::{remove_unused_archives, unused_archives};
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, ContentDifference, Effect, Fault,
     FileDifference, Inventory, InventoryArgument, InventoryTarget, Machine, OS, OS_FAMILY,

@@ -57,6 +57,21 @@ pub(crate) struct ValidateArgs {
     pub(crate) timeout: u64,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// The machine: `local:` is this one, `rootfs:PATH` a folder with the root file system of another one, and
+    /// `ssh://USER@HOST:PORT` a machine that `ssh` connects to
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: TargetLocation,
+
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+
+    /// List what would be removed, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 /// A call of a function of a class.
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {

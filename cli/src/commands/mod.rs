@@ -25,6 +25,7 @@ mod members;
 mod outdated;
 mod pack;
 mod pin;
+mod prune;
 mod publish;
 mod reference;
 mod repair;
@@ -93,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Semver(args) => semver::run(args, context, output),
         Command::Interface(args) => interface::run(args, context, output),
         Command::Validate(args) => validate::run(args, context, output),
+        Command::Prune(args) => prune::run(args, output),
         Command::Plan(args) => deployment::plan(args, context, output),
         Command::Apply(args) => deployment::apply(args, context, output),
         Command::Call(args) => deployment::call(args, context, output),

@@ -288,6 +288,16 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prune",
+        &[
+            (
+                "pkgres prune --target rootfs:image --dry-run",
+                "the archives of earlier releases that nothing uses",
+            ),
+            ("pkgres prune --target rootfs:image", "remove them"),
+        ],
+    ),
+    (
         "plan",
         &[
             (

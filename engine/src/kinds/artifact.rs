@@ -1,5 +1,6 @@
 //! The kind `artifact`: the archive of a locked release, unpacked on the machine.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,8 @@ use crate::resource::{
     Change, Checked, Definition, Difference, Identifier, Input, Resource, ResourceError, Watching,
     Wish,
 };
+use crate::store::STORE;
 use crate::target::{Probe, Target, TargetError};
-
-/// The folder with all artifacts.
-const STORE: &str = "/var/lib/pkgres/store";
 
 /// The archive as it was published.
 const ARCHIVE: &str = "archive.zip";
@@ -103,8 +102,8 @@ impl Artifact {
         Path::new(STORE).join(self.digest_text())
     }
 
-    /// The digest without the name of its algorithm.
-    fn digest_text(&self) -> String {
+    /// The digest without the name of its algorithm, which is the name of its folder in the store.
+    pub(crate) fn digest_text(&self) -> String {
         let digest = self.digest.to_string();
         let text = digest.rsplit(':').next().unwrap_or_default();
         text.to_owned()
@@ -316,6 +315,10 @@ impl Resource for Artifact {
             .collect();
         wishes.push(Wish::nearest_folder(&self.folder()));
         wishes
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 

@@ -19,6 +19,7 @@ mod reversal_order;
 mod reversals;
 mod sent_values;
 mod storage;
+mod used_archives;
 
 pub use error::StateError;
 pub use left_out::ObjectResources;
@@ -94,6 +95,8 @@ struct Memory {
     applied: Applied,
     /// The resources of the graph that runs.
     wanted: BTreeSet<ResourceId>,
+    /// The archives that they unpack, by the names of their folders in the store.
+    archives: BTreeSet<String>,
     /// Those of them that belong to objects.
     of_objects: ObjectResources,
     /// The resources of the graph that runs which receive values, by the one that sends them.
@@ -188,6 +191,7 @@ impl AppliedState {
             applied,
             next_position: last.map_or(0, |last| last.saturating_add(1)),
             wanted: BTreeSet::new(),
+            archives: BTreeSet::new(),
             of_objects: ObjectResources::default(),
             receivers: BTreeMap::new(),
             noted: BTreeMap::new(),
@@ -245,6 +249,7 @@ impl AppliedState {
         running: &Graph,
     ) -> Result<Graph, StateError> {
         self.check_contents(target, &graph)?;
+        self.use_archives(target, &graph)?;
         let wanted: BTreeSet<ResourceId> = graph.ids().cloned().collect();
         let unasked: Vec<ResourceId> = (graph.nodes().iter())
             .filter(|node| !node.meta.reverse)
@@ -282,6 +287,7 @@ impl AppliedState {
             memory.applied = left;
         }
         self.sweep(target, &memory)?;
+        self.give_up_archives(target, &memory, nodes)?;
         // A thread that has just ended its work may hold the state for a moment longer.
         drop(
             self.lock

@@ -79,7 +79,8 @@ impl StateLocation {
         self.folder.join(LOCK)
     }
 
-    fn of_application(&self) -> PathBuf {
+    /// The folder of the state of the application.
+    pub(super) fn of_application(&self) -> PathBuf {
         self.folder.join(file_name(&self.application, ""))
     }
 

@@ -174,6 +174,8 @@ pub(super) const SET_UPS: &[SetUp] = &[
             Example::of("pkgres call org.example.Web status --target rootfs:image --read-only --strict")
                 .after("cp -r web/* . && cp web/pkgres.lock .")
                 .shows("running"),
+            Example::of("pkgres prune --target rootfs:image --dry-run"),
+            Example::of("pkgres prune --target rootfs:image"),
             Example::of("pkgres apply web --target rootfs:image").then("grep -q listen \"image$ROOT/web.conf\""),
         ],
     },

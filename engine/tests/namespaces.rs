@@ -7,7 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use pkgres_engine::{Command, Machine, Probe as _, Target as _};
+use pkgres_engine::{
+    Command, Directory, File, Input, Machine, Outcome, Probe as _, Resource, Target as _, attempt,
+};
 use pkgres_tests::skip;
 
 const CASE: &str = "PKGRES_NAMESPACE_CASE";
@@ -77,6 +79,28 @@ fn process_of_a_case() {
             asked(&machine, &format!("touch {path}"));
             assert!(!Path::new(&path).exists());
         }
+        "mounted" => {
+            let machine = Machine::root_folder(&folder).expect("it is a folder");
+            let around = Directory::new("/around").absent();
+            let mounted = Directory::new("/around/my data").absent();
+            let file = File::new("/hosts").with_content("new\n");
+            let resources: [(&dyn Resource, &str); 3] = [
+                (&around, "/around/my data"),
+                (&mounted, "/around/my data"),
+                (&file, "/hosts"),
+            ];
+            for (resource, point) in resources {
+                for noop in [true, false] {
+                    let outcome = attempt(resource, &machine, &Input::default(), noop);
+                    let (Outcome::Impossible(_, error) | Outcome::Failed(error)) = &outcome else {
+                        panic!("{point}: {outcome:?}");
+                    };
+                    let expected = format!("something is mounted at {point}, so it");
+                    assert!(error.to_string().starts_with(&expected), "{error}");
+                }
+            }
+            assert!(folder.join("around/my data/kept").exists());
+        }
         other => panic!("there is no case {other}"),
     }
 }
@@ -102,6 +126,20 @@ fn what_is_mounted_below_a_root_folder_is_there_and_read_only() {
     let script =
         format!("mount --make-rprivate /; mount -t tmpfs t \"${FOLDER}/mnt\"; exec \"$@\"");
     run("below", &script, &link);
+}
+
+#[test]
+fn what_is_mounted_is_neither_removed_nor_replaced() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    std::fs::create_dir_all(folder.path().join("around/my data")).expect("nothing is there");
+    for file in ["hosts", "hosts of the host"] {
+        std::fs::write(folder.path().join(file), "old\n").expect("nothing is there");
+    }
+    let script = format!(
+        "mount --make-rprivate /; cd \"${FOLDER}\"; mount -t tmpfs t 'around/my data'; \
+         touch 'around/my data/kept'; mount --bind 'hosts of the host' hosts; exec \"$@\""
+    );
+    run("mounted", &script, folder.path());
 }
 
 #[test]

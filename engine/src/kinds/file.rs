@@ -9,7 +9,7 @@ use pkgres_manifest::ResourceDescription;
 
 use super::attributes::{WantedAttributes, attribute_setters, octal};
 use super::directory::account_wishes;
-use super::parent_folders::{Parents, may_remedy_at};
+use super::parent_folders::{Parents, check_not_mounted, may_remedy_at};
 use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
@@ -359,6 +359,9 @@ impl Change for Write {
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        if self.content.is_some() {
+            check_not_mounted(probe, &self.path)?;
+        }
         self.parents.check(&self.path, probe)
     }
 
@@ -371,6 +374,11 @@ impl Change for Write {
             .make_around(&self.path, target, || match &self.content {
                 Some(content) => target.write_file(&self.path, &content.0, self.attributes),
                 None => target.set_attributes(&self.path, self.attributes),
+            })
+            // The system only says that it is busy.
+            .map_err(|error| match check_not_mounted(target, &self.path) {
+                Err(mounted @ ResourceError::Invalid(_)) if self.content.is_some() => mounted,
+                _ => error,
             })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{EntryKind, FileError, RootEntry};
 use pkgres_manifest::{Facts, Properties, PropertyErrors, ResourceDescription};
 
-use super::parent_folders::check_place;
+use super::parent_folders::{check_not_mounted, check_place};
 use crate::resource::{
     Before, Change, Checked, Definition, Difference, Identifier, Input, Presence, Resource,
     ResourceError, ValueType, Watching, Wish,
@@ -171,6 +171,7 @@ impl Change for Replacement {
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        check_not_mounted(probe, &self.path)?;
         match &self.change {
             Some(change) => change.precheck(probe),
             None => check_place(probe, &self.path),
@@ -230,6 +231,11 @@ impl Probe for Cleared<'_> {
 
     fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
         self.probe.check_writable(folder)
+    }
+
+    fn mount_point(&self, path: &Path) -> Result<Option<PathBuf>, TargetError> {
+        self.check_left(path)?;
+        self.probe.mount_point(path)
     }
 
     fn query(&self, command: &Command) -> Result<Output, TargetError> {

@@ -23,6 +23,17 @@ pub(super) fn check_place(probe: &dyn Probe, path: &Path) -> Result<(), Resource
     })
 }
 
+/// Checks that nothing is mounted at a path, which is to be removed or replaced, or below it.
+pub(super) fn check_not_mounted(probe: &dyn Probe, path: &Path) -> Result<(), ResourceError> {
+    match probe.mount_point(path)? {
+        None => Ok(()),
+        Some(point) => Err(ResourceError::Invalid(format!(
+            "something is mounted at {}, so it can be neither removed nor replaced: unmount it first",
+            point.display()
+        ))),
+    }
+}
+
 /// Whether a resource that changes nothing but what is at a path, and makes folders around it, may remove the reason why a
 /// later one cannot be brought into order. `removes` says whether its change removes what is there.
 pub(super) fn may_remedy_at(

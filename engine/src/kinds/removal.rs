@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::parent_folders::check_place;
+use super::parent_folders::{check_not_mounted, check_place};
 use crate::resource::{Change, Difference, ResourceError};
 use crate::target::{Probe, Target};
 
@@ -27,7 +27,8 @@ impl Change for Removal {
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
-        check_place(probe, &self.path)
+        check_place(probe, &self.path)?;
+        check_not_mounted(probe, &self.path)
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

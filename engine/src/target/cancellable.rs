@@ -70,6 +70,10 @@ impl Probe for Cancellable<'_> {
         self.go_on()?.check_writable(folder)
     }
 
+    fn mount_point(&self, path: &Path) -> Result<Option<PathBuf>, TargetError> {
+        self.go_on()?.mount_point(path)
+    }
+
     fn query(&self, command: &Command) -> Result<Output, TargetError> {
         self.go_on()?.query(&self.obeying(command))
     }

@@ -1,6 +1,7 @@
 //! The machine that the program runs on, and folders that hold a machine's root file system.
 
 use std::ffi::OsString;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -130,6 +131,19 @@ impl Probe for Machine {
 
     fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
         Ok(self.root.check_writable(folder)?)
+    }
+
+    fn mount_point(&self, path: &Path) -> Result<Option<PathBuf>, TargetError> {
+        // What is mounted for other processes is not known here.
+        if !self.entering.is_empty() {
+            return Ok(None);
+        }
+        let Some(descriptor) = self.root.descriptor(path)? else {
+            return Ok(None);
+        };
+        let link = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+        let opened = std::fs::read_link(link).ok();
+        Ok(opened.and_then(|opened| mounts::first_below_opened(path, &opened)))
     }
 
     fn query(&self, command: &Command) -> Result<Output, TargetError> {

@@ -65,14 +65,26 @@ pub trait Probe: Send + Sync {
 
     /// Checks that something can be made in a folder, as far as that is known without making it. Links are followed.
     fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
-        let problem = match self.entry(folder)?.map(|entry| entry.kind) {
-            // A link may lead to a folder.
-            Some(EntryKind::Folder | EntryKind::Link) => return Ok(()),
+        let kind = self.entry(folder)?.map(|entry| entry.kind);
+        let problem = match kind {
+            Some(EntryKind::Folder) => return Ok(()),
+            // At the end of a path, `.` follows a link, and only one to a folder.
+            Some(EntryKind::Link) if self.entry(&folder.join("."))?.is_some() => return Ok(()),
+            Some(EntryKind::Link) => "is a link that leads to no folder",
             Some(_) => "is not a folder",
             None => "does not exist",
         };
         let message = format!("the folder {} {problem}", folder.display());
         Err(TargetError::Unsupported(message))
+    }
+
+    /// Where something is mounted at a path or below it, as far as that is known: it can be neither removed nor replaced.
+    fn mount_point(&self, path: &Path) -> Result<Option<PathBuf>, TargetError> {
+        // A system without this file has no mounts that could be found.
+        let mounts = self.read(Path::new(mounts::LIST), mounts::MOST_BYTES);
+        Ok(mounts
+            .ok()
+            .and_then(|list| mounts::first_below(&list, path)))
     }
 
     /// Runs a command that must not change anything. Where the machine allows it, its file systems are read-only

@@ -1,6 +1,8 @@
 //! Runs commands in mount namespaces: with another root folder, or with all file systems read-only.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::command::Command;
@@ -51,6 +53,50 @@ if [ -n "$own" ]; then
 fi
 exec "$@"
 "#;
+
+/// The list of what is mounted, as a process sees it, and how much of it is read.
+pub(super) const LIST: &str = "/proc/self/mountinfo";
+pub(super) const MOST_BYTES: u64 = 16 << 20;
+
+/// The first mount point of a list that is at a path or below it.
+pub(super) fn first_below(list: &[u8], path: &Path) -> Option<PathBuf> {
+    let lines = list.split(|byte| *byte == b'\n');
+    let mut points = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    points.find_map(|point| {
+        let point = PathBuf::from(OsString::from_vec(unescaped(point)));
+        point.starts_with(path).then_some(point)
+    })
+}
+
+/// A path of the list, in which blanks and backslashes are octal numbers.
+fn unescaped(path: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = path;
+    while let Some((first, after)) = rest.split_first() {
+        let number = after.get(..3).filter(|_| *first == b'\\');
+        let number = number.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = number.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            bytes.push(byte);
+            rest = &after[3..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    bytes
+}
+
+/// The mount point that is at a path of a root folder or below it, as a path of that folder. `opened` is where the system
+/// says that an opened entry at the path is.
+pub(super) fn first_below_opened(path: &Path, opened: &Path) -> Option<PathBuf> {
+    let list = std::fs::read(LIST).ok()?;
+    let point = first_below(&list, opened)?;
+    let inside = point.strip_prefix(opened).ok()?;
+    if inside.as_os_str().as_bytes().is_empty() {
+        return Some(path.to_owned());
+    }
+    Some(path.join(inside))
+}
 
 /// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`.
 /// They are words of letters, digits and `_`, and their values are in variables with a prefix. The script has no
@@ -173,4 +219,22 @@ pub(super) fn are_available() -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_are_found_at_a_path_and_below_it() {
+        let list = b"22 1 0:20 / / rw - ext4 /dev/sda1 rw\n\
+            23 22 0:21 / /srv/my\\040data rw,nosuid shared:5 - tmpfs tmpfs rw\n\
+            24 22 8:1 /hosts /etc/hosts rw - ext4 /dev/sda1 rw\n";
+        let first = |path: &str| first_below(list, Path::new(path));
+        assert_eq!(first("/srv"), Some(PathBuf::from("/srv/my data")));
+        assert_eq!(first("/srv/my data"), Some(PathBuf::from("/srv/my data")));
+        assert_eq!(first("/etc/hosts"), Some(PathBuf::from("/etc/hosts")));
+        assert_eq!(first("/etc/hosts.allow"), None);
+        assert_eq!(first("/srv/my data/inside"), None);
+    }
 }

@@ -179,6 +179,10 @@ impl Probe for SimulatedMachine {
         self.happen(&Effect::Read(folder)).map(|_| ())
     }
 
+    fn mount_point(&self, _: &Path) -> Result<Option<PathBuf>, TargetError> {
+        Ok(None)
+    }
+
     fn query(&self, command: &Command) -> Result<Output, TargetError> {
         self.run(command)
     }

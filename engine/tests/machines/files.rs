@@ -410,3 +410,26 @@ fn errors_say_what_is_wrong() {
         );
     }
 }
+
+#[test]
+fn a_link_that_leads_to_no_folder_is_known_before_something_is_written_there() {
+    for subject in with_files() {
+        let (kind, target) = (subject.kind, &subject.target);
+        std::fs::create_dir(subject.outside("folder")).expect("nothing is there");
+        std::fs::write(subject.outside("file"), "").expect("nothing is there");
+        for (name, leads_to, is_writable) in [
+            ("to-folder", "folder", true),
+            ("to-file", "file", false),
+            ("to-nothing", "nothing", false),
+        ] {
+            let link = subject.path(name);
+            let made = target.make_link(&link, Path::new(leads_to));
+            made.expect("nothing is there");
+            let checked = target.check_writable(&link);
+            assert_eq!(checked.is_ok(), is_writable, "{kind}, {name}: {checked:?}");
+            let written =
+                target.write_file(&link.join("new"), b"", EntryAttributes::with_mode(0o644));
+            assert_eq!(written.is_ok(), is_writable, "{kind}, {name}: {written:?}");
+        }
+    }
+}

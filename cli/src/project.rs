@@ -9,7 +9,7 @@ use pkgres_formats::ansible;
 use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    IndexRecord, LOCK_FILE, Lockfile, Package, PackageName, RequirementEdit, Spec,
+    IndexRecord, LOCK_FILE, Lockfile, Package, PackageName, Requirement, RequirementEdit, Spec,
 };
 use pkgres_registry_client::{FolderTree, RegistryLocation, RegistrySet};
 
@@ -262,6 +262,14 @@ impl Project {
         match &self.content {
             RootContent::Package(package) => Cow::Borrowed(package.manifest.source().text()),
             RootContent::Foreign(_, bytes) => String::from_utf8_lossy(bytes),
+        }
+    }
+
+    /// The entries of packages that the file of a root of another ecosystem requires several times.
+    pub(crate) fn repeated_entries(&self) -> &[Requirement] {
+        match &self.content {
+            RootContent::Package(_) => &[],
+            RootContent::Foreign(root, _) => &root.entries,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pkgres_formats::{Format, FormatFile, ProjectUse};
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, PackageName, ReadOptions};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement};
 use pkgres_registry_client::FolderTree;
 use pkgres_resolver::{Conflict, UpdateReport};
 
@@ -19,6 +19,8 @@ pub(crate) struct RootPlaces {
     folder: PathBuf,
     bytes: Arc<Vec<u8>>,
     uses: Vec<ProjectUse>,
+    /// The entries of packages that the file requires several times.
+    entries: Vec<Requirement>,
 }
 
 impl RootPlaces {
@@ -31,6 +33,7 @@ impl RootPlaces {
             path: project.manifest.clone(),
             folder: project.folder.clone(),
             uses: Vec::new(),
+            entries: project.repeated_entries().to_vec(),
         })
     }
 
@@ -39,8 +42,9 @@ impl RootPlaces {
         self.uses.extend_from_slice(uses);
     }
 
-    /// Locates the classes that the root extends or uses in a conflict.
+    /// Locates the classes that the root extends or uses in a conflict, and all entries of its requirements.
     pub(crate) fn locate(&self, conflict: &mut Conflict, options: &ReadOptions) {
+        conflict.locate_entries(&self.name, &self.entries);
         self.with_places(options, |place| {
             conflict.locate_references(&self.name, place);
         });

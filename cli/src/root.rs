@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, Root};
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
-use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, Requirement};
 use pkgres_registry_client::FolderTree;
 use pkgres_settings::SETTINGS_FILE;
 
@@ -67,14 +67,21 @@ impl ForeignRoot {
     /// Marks the places of requirements as those of a text that is not what the file holds.
     pub(crate) fn mark_edited(&mut self) {
         let mut edited: Option<Arc<SourceText>> = None;
-        self.root.record.requirements.change(|requirements| {
-            let locations = requirements.iter_mut();
-            for location in locations.filter_map(|requirement| requirement.location.as_mut()) {
+        let mut mark = |requirement: &mut Requirement| {
+            if let Some(location) = &mut requirement.location {
                 let source = location.source();
                 let edited = edited.get_or_insert_with(|| edited_source(source));
                 *location = Location::new(edited, location.span());
             }
+        };
+        self.root.record.requirements.change(|requirements| {
+            for requirement in requirements {
+                mark(requirement);
+            }
         });
+        for entry in &mut self.root.entries {
+            mark(entry);
+        }
     }
 }
 

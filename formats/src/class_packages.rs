@@ -40,6 +40,7 @@ impl Format for ClassPackages {
         let root = Root {
             record: package.index_record(),
             extent: Some(ReleaseExtent::Folder),
+            entries: Vec::new(),
         };
         Parsed::new(Some(root), findings)
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
-    Release, RequirementEdit, SetOptions, Spec, Version,
+    Release, Requirement, RequirementEdit, SetOptions, Spec, Version,
 };
 
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -319,6 +319,9 @@ pub struct Root {
     pub record: IndexRecord,
     /// Whether the root takes a folder or a single file in it; `None` if it is not a release and only requires others.
     pub extent: Option<ReleaseExtent>,
+    /// The entries of packages that the file requires several times, without those whose range follows from the others. The
+    /// record has one requirement for each package, at the first of them.
+    pub entries: Vec<Requirement>,
 }
 
 /// The record of a release that was read, and the digest of the release.

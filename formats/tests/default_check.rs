@@ -61,6 +61,7 @@ impl Format for Recipes {
         let root = Root {
             record,
             extent: None,
+            entries: Vec::new(),
         };
         Parsed::new(Some(root), Vec::new())
     }

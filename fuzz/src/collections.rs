@@ -153,12 +153,12 @@ impl FileTree for Tree {
 
 /// A requirements file: what is required can be written into an index and read again.
 fn requirements_file(input: &[u8]) {
-    if let Some(record) = checked(read_requirements(
+    if let Some(root) = checked(read_requirements(
         REQUIREMENTS_FILE,
         input,
         &Limits::default(),
     )) {
-        round_trip(&record);
+        round_trip(&root.record);
     }
     let file = FormatFile {
         path: REQUIREMENTS_FILE,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::ReleaseSource;
-use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::diagnostic::{Code, Location, sentence_list};
 use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
 
 use super::shortened_list::{Folded, FoldedLine};
@@ -192,7 +192,14 @@ fn origin(reason: &Reason, searched: &[String]) -> String {
         _ => {}
     }
     match (&reason.location, &reason.source) {
-        (Some(location), _) => location.to_string(),
+        (Some(location), _) => {
+            let others = reason.more_locations.iter().map(Location::position);
+            let others = others.map(|at| format!("{}:{}", at.line, at.column));
+            let places: Vec<String> = std::iter::once(location.to_string())
+                .chain(others)
+                .collect();
+            sentence_list(&places, "and")
+        }
         (None, Some(ReleaseSource::Host)) => "host".to_owned(),
         (None, Some(ReleaseSource::BuiltIn)) => "built in".to_owned(),
         (None, Some(ReleaseSource::Registry(name))) => {
@@ -268,6 +275,7 @@ mod tests {
             versions: vec![Version::ZERO],
             every_version: false,
             location: None,
+            more_locations: Vec::new(),
             source: None,
             clashes,
             text: "org.Db stays".to_owned(),

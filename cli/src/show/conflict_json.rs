@@ -1,5 +1,6 @@
 //! Conflicts as JSON.
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, PackageName, Release, ReleaseSource, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, SuggestedChange};
 use serde::Serialize;
@@ -51,6 +52,8 @@ struct Step<'r> {
     kind: StepKind<'r>,
     #[serde(flatten)]
     place: Option<Place<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Place<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'r ReleaseSource>,
 }
@@ -136,16 +139,19 @@ struct Place<'r> {
     column: usize,
 }
 
+impl<'r> Place<'r> {
+    fn of(location: &'r Location) -> Self {
+        let position = location.position();
+        Self {
+            file: location.source().name(),
+            line: position.line,
+            column: position.column,
+        }
+    }
+}
+
 impl<'r> Step<'r> {
     fn of(reason: &'r Reason) -> Self {
-        let place = reason.location.as_ref().map(|location| {
-            let position = location.position();
-            Place {
-                file: location.source().name(),
-                line: position.line,
-                column: position.column,
-            }
-        });
         Self {
             text: &reason.text,
             package: reason.owner_name(),
@@ -153,7 +159,8 @@ impl<'r> Step<'r> {
             every_version: reason.every_version,
             clashes: reason.clashes,
             kind: StepKind::of(&reason.kind),
-            place,
+            place: reason.location.as_ref().map(Place::of),
+            also: reason.more_locations.iter().map(Place::of).collect(),
             source: reason.source.as_ref(),
         }
     }

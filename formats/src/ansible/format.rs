@@ -106,18 +106,16 @@ impl Format for Collections {
         tree: &dyn FileTree,
         options: &ReadOptions,
     ) -> Parsed<Root> {
-        let (read, extent) = if is_folder_of_collection(file) {
-            (
-                read_folder(file, tree, options),
-                Some(ReleaseExtent::Folder),
-            )
-        } else {
-            let read = read_requirements(file.path, file.bytes, &options.limits);
-            (read, None)
-        };
-        match read.into_result() {
+        if !is_folder_of_collection(file) {
+            return read_requirements(file.path, file.bytes, &options.limits);
+        }
+        match read_folder(file, tree, options).into_result() {
             Ok((record, findings)) => {
-                let root = Root { record, extent };
+                let root = Root {
+                    record,
+                    extent: Some(ReleaseExtent::Folder),
+                    entries: Vec::new(),
+                };
                 Parsed::new(Some(root), findings)
             }
             Err(findings) => Parsed::new(None, findings),

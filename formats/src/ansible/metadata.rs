@@ -229,7 +229,7 @@ impl MetadataReader<'_> {
             if let Some(spec) = range::read(&mut self.nodes, range, entry.value.span) {
                 let at = self.nodes.location(entry.key_span);
                 record = add_requirement(record, package.clone(), spec, Some(at.clone()));
-                if let Some(finding) = without_version(&record, &package, at) {
+                if let Some(finding) = without_version(&record, &package, [&at]) {
                     self.nodes.report(finding);
                 }
             }

@@ -118,11 +118,11 @@ pub(crate) fn add_requirement(
     record
 }
 
-/// A warning if no version can match all that a record requires of a package. `at` is the last place that requires it.
-pub(crate) fn without_version(
+/// A warning if no version can match all that a record requires of a package. `places` are those that require it.
+pub(crate) fn without_version<'place>(
     record: &IndexRecord,
     package: &PackageName,
-    at: Location,
+    places: impl IntoIterator<Item = &'place Location>,
 ) -> Option<Diagnostic> {
     let mut requirements = record.requirements.iter();
     let required = requirements.find(|one| one.package == *package)?;
@@ -131,13 +131,44 @@ pub(crate) fn without_version(
     }
     let shown = Escaped::shortened(required.spec.written());
     let message = format!("no version of `{package}` can match `{shown}`");
-    let finding = Diagnostic::warning(Code::EmptySpec, message);
-    let first = required.location.clone().filter(|first| *first != at);
-    let finding = finding.at(at);
-    Some(match first {
-        Some(first) => finding.label(first, "it is also required here, and both ranges hold"),
+    let mut places: Vec<&Location> = places.into_iter().collect();
+    let mut finding = Diagnostic::warning(Code::EmptySpec, message);
+    finding = match places.pop() {
+        Some(last) => finding.at(last.clone()),
         None => finding,
-    })
+    };
+    let both = if places.len() == 1 { "both" } else { "all" };
+    for place in places {
+        let text = format!("it is also required here, and {both} ranges hold");
+        finding = finding.label(place.clone(), text);
+    }
+    Some(finding)
+}
+
+/// The requirements on one package that matter: those whose range does not follow from the others.
+pub(crate) fn entries_that_matter(entries: Vec<Requirement>) -> Vec<Requirement> {
+    // The versions that an entry and those before it allow.
+    let mut so_far = VersionSet::all();
+    let sets = entries.iter().map(|entry| {
+        let before = so_far.clone();
+        so_far = so_far.intersection(entry.spec.set());
+        before
+    });
+    let before: Vec<VersionSet> = sets.collect();
+    if so_far == VersionSet::all() {
+        // None restricts anything: the first is as good as any.
+        return entries.into_iter().take(1).collect();
+    }
+    let mut kept = VersionSet::all();
+    let mut matter = Vec::new();
+    for (entry, before) in entries.into_iter().zip(before).rev() {
+        if before.intersection(&kept) != so_far {
+            kept = kept.intersection(entry.spec.set());
+            matter.push(entry);
+        }
+    }
+    matter.reverse();
+    matter
 }
 
 /// The range of the versions that match two ranges.

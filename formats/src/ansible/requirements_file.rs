@@ -1,13 +1,16 @@
 //! Reads `requirements.yml`: collections with ranges, and roles, which have none.
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, NodeReader, Value, read_yaml};
-use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, nearest_name};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Requirement, Version, nearest_name};
 
 use super::name::package_name;
 use super::plain_number::warn_of_requirement;
 use super::range;
-use super::record::{ECOSYSTEM, add_requirement, without_version};
+use super::record::{ECOSYSTEM, add_requirement, entries_that_matter, without_version};
+use crate::format::Root;
 
 /// The name of the file.
 pub const REQUIREMENTS_FILE: &str = "requirements.yml";
@@ -21,11 +24,13 @@ const PLACES: [&str; 5] = ["git", "url", "file", "dir", "subdirs"];
 struct RequirementsReader<'document> {
     nodes: NodeReader<'document>,
     record: IndexRecord,
+    /// All entries, in the order of the file.
+    entries: Vec<Requirement>,
     limits: &'document Limits,
 }
 
-/// Reads `requirements.yml` as the record of a root without classes. It has the name of the file.
-pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<IndexRecord> {
+/// Reads `requirements.yml` as a root without classes. It has the name of the file.
+pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Root> {
     let read = read_yaml(name, bytes, REQUIREMENTS_FILE, limits);
     let ((source, document), mut findings) = match read.into_result() {
         Ok(read) => read,
@@ -40,6 +45,7 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
     let mut reader = RequirementsReader {
         nodes: NodeReader::new(&source, Code::Field),
         record,
+        entries: Vec::new(),
         limits,
     };
     if let Some(document) = &document {
@@ -52,6 +58,7 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
             }
         }
     }
+    let entries = reader.repeated_entries();
     let is_read = !reader.nodes.findings().iter().any(Diagnostic::is_error);
     if reader.record.requirements.is_empty() && is_read {
         let is_list = matches!(
@@ -72,7 +79,12 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
             .add_hint(hint);
     }
     findings.extend(reader.nodes.into_findings());
-    Parsed::new(Some(reader.record), findings)
+    let root = Root {
+        record: reader.record,
+        extent: None,
+        entries,
+    };
+    Parsed::new(Some(root), findings)
 }
 
 impl RequirementsReader<'_> {
@@ -242,11 +254,44 @@ impl RequirementsReader<'_> {
                 IndexRecord::new(package.clone(), Version::ZERO),
             );
             let at = self.nodes.location(span);
-            self.record = add_requirement(record, package.clone(), spec, Some(at.clone()));
-            if let Some(finding) = without_version(&self.record, &package, at) {
+            self.record = add_requirement(record, package.clone(), spec.clone(), Some(at.clone()));
+            self.entries.push(Requirement {
+                package,
+                spec,
+                location: Some(at),
+            });
+        }
+    }
+
+    /// The entries that matter of packages with several. Each requirement gets the place of the first that matters, and is
+    /// reported if no version can match it.
+    fn repeated_entries(&mut self) -> Vec<Requirement> {
+        let mut by_package: BTreeMap<PackageName, Vec<Requirement>> = BTreeMap::new();
+        for entry in std::mem::take(&mut self.entries) {
+            let package = entry.package.clone();
+            by_package.entry(package).or_default().push(entry);
+        }
+        for entries in by_package.values_mut() {
+            *entries = entries_that_matter(std::mem::take(entries));
+        }
+        self.record.requirements.change(|requirements| {
+            for requirement in requirements {
+                let mut matter = by_package.get(&requirement.package).into_iter().flatten();
+                if let Some(first) = matter.next() {
+                    requirement.location.clone_from(&first.location);
+                }
+            }
+        });
+        for requirement in &*self.record.requirements {
+            let package = &requirement.package;
+            let entries = by_package.get(package).into_iter().flatten();
+            let places = entries.filter_map(|entry| entry.location.as_ref());
+            if let Some(finding) = without_version(&self.record, package, places) {
                 self.nodes.report(finding);
             }
         }
+        let repeated = by_package.into_values().filter(|entries| entries.len() > 1);
+        repeated.flatten().collect()
     }
 
     /// The text and place of a scalar, if it is there.
@@ -321,7 +366,7 @@ fn meant(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Parsed<IndexRecord> {
+    fn read(text: &str) -> Parsed<Root> {
         read_requirements("play/requirements.yml", text.as_bytes(), &Limits::default())
     }
 
@@ -337,10 +382,10 @@ mod tests {
     #[test]
     fn collections_are_requirements() {
         let text = "collections:\n  - acme.net\n  - name: acme.db\n    version: \"1.10\"\n  - name: acme.db\n    version: '>=1'\n  - name: acme.any\n    version: null\n    type: galaxy\n";
-        let (record, findings) = read(text).into_result().expect("it is valid");
+        let (root, findings) = read(text).into_result().expect("it is valid");
         assert!(findings.is_empty(), "{findings:?}");
         assert_eq!(
-            record.to_line(),
+            root.record.to_line(),
             r#"{"ecosystem":"ansible","name":"requirements.yml","version":"0.0.0","require":[["acme.net","*"],["acme.db","1.10,>=1"],["acme.any","*"]],"classes":{}}"#
         );
     }
@@ -367,6 +412,33 @@ mod tests {
             finding.message,
             "no version of `acme.db` can match `1.0.0,1.1.0`"
         );
+    }
+
+    /// The places of a package that is required several times: the first is that of the requirement.
+    #[test]
+    fn entries_whose_range_follows_from_others_do_not_matter() {
+        for (ranges, lines) in [
+            (&[">=1.0.0", "<2.0.0"][..], &[2, 3][..]),
+            (&["*", "<2.0.0"], &[3]),
+            (&["*", "*"], &[2]),
+            (&["<2.0.0", "<2.0.0", "*"], &[2]),
+            (&["<3.0.0", ">=1.0.0", "<2.0.0"], &[3, 4]),
+            (&[">=1.0.0", "<3.0.0", "<1.0.0"], &[2, 4]),
+        ] {
+            let entries = ranges.iter();
+            let entries = entries.map(|range| format!("- {{name: a.b, version: '{range}'}}\n"));
+            let text = format!("collections:\n{}", entries.collect::<String>());
+            let (root, _) = read(&text).into_result().expect("it can be read");
+            let line = |one: &Requirement| {
+                let location = one.location.as_ref();
+                location.map(|location| location.position().line)
+            };
+            let first = line(&root.record.requirements[0]);
+            assert_eq!(first, lines.first().copied(), "{ranges:?}");
+            let places: Vec<usize> = root.entries.iter().filter_map(line).collect();
+            let expected = if lines.len() > 1 { lines } else { &[] };
+            assert_eq!(places, expected, "{ranges:?}");
+        }
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl Format for NodeSets {
         let root = Root {
             record: merged(first, &others),
             extent: Some(ReleaseExtent::File),
+            entries: Vec::new(),
         };
         Parsed::new(Some(root), findings)
     }

@@ -55,6 +55,8 @@ pub struct Reason {
     pub every_version: bool,
     /// The location in a file of the root, if known.
     pub location: Option<Location>,
+    /// The locations of other entries of a requirement that a file of the root has several times.
+    pub more_locations: Vec<Location>,
     /// The source of the package; `None` for a root.
     pub source: Option<ReleaseSource>,
     /// Whether it contradicts other reasons, rather than leading to one that does.
@@ -72,6 +74,7 @@ impl Reason {
             versions: Vec::new(),
             every_version: false,
             location: None,
+            more_locations: Vec::new(),
             source: None,
             clashes: true,
             text,

@@ -7,7 +7,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, class_cycles};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, Package, PackageName, Requirement, class_cycles,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::SuggestedChange;
@@ -184,6 +186,22 @@ impl Conflict {
         place: impl Fn(&ClassName) -> Option<Location>,
     ) {
         locate_references(&mut self.reasons, root, &place);
+    }
+
+    /// Adds the locations of requirements that the file of a root has several times. `entries` are the entries of such
+    /// packages; callers with the file of the root know them.
+    pub fn locate_entries(&mut self, root: &PackageName, entries: &[Requirement]) {
+        for reason in &mut self.reasons {
+            if let ReasonKind::Requires { package, .. } = &reason.kind
+                && reason.owner.as_ref() == Some(root)
+                && reason.source.is_none()
+            {
+                let same = entries.iter().filter(|entry| entry.package == *package);
+                let places = same.filter_map(|entry| entry.location.as_ref());
+                let others = places.filter(|place| Some(*place) != reason.location.as_ref());
+                reason.more_locations = others.cloned().collect();
+            }
+        }
     }
 
     /// Adds the label of each class behind its name in the texts of the conflict, if `label` knows one. Some

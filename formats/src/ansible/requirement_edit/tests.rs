@@ -210,8 +210,8 @@ fn file_of(entries: &[(u8, u8)], is_flow: bool, is_crlf: bool) -> String {
 /// The requirements of a file, as they are read.
 fn requirements(text: &str) -> Vec<(String, String)> {
     let read = read_requirements(REQUIREMENTS_FILE, text.as_bytes(), &Limits::default());
-    let (record, _) = read.into_result().expect("the file is valid");
-    let stated = record.requirements.iter();
+    let (root, _) = read.into_result().expect("the file is valid");
+    let stated = root.record.requirements.iter();
     let mut stated: Vec<(String, String)> = stated
         .map(|one| (one.package.to_string(), one.spec.written().to_owned()))
         .collect();

@@ -102,7 +102,7 @@ mod tests {
             .into_result()
             .expect("a manifest");
         let record = IndexRecord::new(manifest.name.value.clone(), Version::new(1, 0, 0));
-        broken_rule(&record, Some(&manifest), 400)
+        broken_rule(&record, Some(&manifest), 300)
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
                 Some("the name a."),
             ),
             (
-                &format!("a.{}", long(400)),
+                &format!("a.{}", long(240)),
                 String::new(),
                 Some("the index record of a."),
             ),

@@ -374,6 +374,13 @@ fn errors_say_what_is_wrong() {
             let error = error.expect_err("it is missing");
             assert!(is_not_found(&error), "{}: {error}", subject.kind);
         }
+        let error = target.make_folder(&path("file/inner"), attributes);
+        let error = error.expect_err("it is no folder");
+        assert!(
+            error.to_string().contains("Not a directory"),
+            "{}: {error}",
+            subject.kind
+        );
         let error = target
             .read(&path("folder"), 10)
             .expect_err("it is a folder");

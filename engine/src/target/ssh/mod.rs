@@ -118,6 +118,7 @@ fn failed(action: &'static str, path: &Path, reply: &Reply) -> FileError {
             return FileError::Rejected { path, reason };
         }
         // In the words of the system, as for files of this machine.
+        ReplyStatus::Missing if reason.ends_with(": Not a directory") => Errno::NOTDIR.into(),
         ReplyStatus::Missing => Errno::NOENT.into(),
         ReplyStatus::Denied => Errno::ACCESS.into(),
         // Programs name themselves and the path before the reason.
@@ -325,5 +326,20 @@ mod tests {
         let here = std::fs::read("/nowhere/at/all").expect_err("it is not there");
         assert!(error.is_not_found());
         assert_eq!(error.to_string(), format!("cannot read /nowhere: {here}"));
+    }
+
+    #[test]
+    fn a_file_in_place_of_a_folder_is_described_as_on_this_machine() {
+        let reply = Reply {
+            status: ReplyStatus::Missing,
+            bytes: b"cat: /dev/null/at/all: Not a directory\n".to_vec(),
+        };
+        let error = failed("cannot read", Path::new("/file/inside"), &reply);
+        let here = std::fs::read("/dev/null/at/all").expect_err("it is no folder");
+        assert!(!error.is_not_found());
+        assert_eq!(
+            error.to_string(),
+            format!("cannot read /file/inside: {here}")
+        );
     }
 }

@@ -1,5 +1,5 @@
 -- The first schema. It means the same to SQLite and to PostgreSQL: texts, 64-bit integers and bytes.
--- What stands for "{bytes}" is the name of the collation that compares bytes.
+-- "{bytes}" is replaced by the name of the collation that compares bytes.
 
 -- Facts about the registry itself: its identity and its signing key.
 CREATE TABLE facts (
@@ -15,10 +15,13 @@ CREATE TABLE counter (
 );
 INSERT INTO counter (id, serial) VALUES (1, 0);
 
+-- Packages of all ecosystems share their names.
 CREATE TABLE packages (
     name TEXT COLLATE {bytes} PRIMARY KEY,
     -- The name after case folding: two packages never differ in case alone.
     folded TEXT NOT NULL UNIQUE,
+    -- 'murano' for class packages.
+    ecosystem TEXT NOT NULL,
     -- Grows with each change of the owners.
     generation BIGINT NOT NULL,
     -- What the newest release says of itself.
@@ -43,15 +46,65 @@ CREATE TABLE releases (
     sha256 TEXT NOT NULL,
     size BIGINT NOT NULL,
     published TEXT NOT NULL,
-    -- The token that it was published with; empty where it was not published over HTTP.
+    -- The token that it was published with; empty if it was not published over HTTP.
     token TEXT NOT NULL,
-    -- Why it is yanked; null while it is not.
+    -- Why it is yanked; null if it is not.
     yanked TEXT,
     PRIMARY KEY (package, version)
 );
 CREATE INDEX releases_by_digest ON releases (sha256);
 
--- Which packages have a release that requires a package, and which have one that defines a class.
+-- What clients of the catalog ask of releases of class packages beside the index. It can change; releases cannot.
+CREATE TABLE catalog (
+    package TEXT COLLATE {bytes} NOT NULL,
+    version TEXT NOT NULL,
+    -- The first 32 digits of the digest of the artifact: other bytes are another release.
+    id TEXT COLLATE {bytes} NOT NULL UNIQUE,
+    -- The name that is shown to people.
+    name TEXT COLLATE {bytes} NOT NULL,
+    -- 'Application' or 'Library'.
+    kind TEXT NOT NULL,
+    author TEXT NOT NULL,
+    description TEXT NOT NULL,
+    -- Lists of texts, as JSON.
+    tags TEXT NOT NULL,
+    categories TEXT NOT NULL,
+    -- 0 or 1.
+    is_public BIGINT NOT NULL,
+    enabled BIGINT NOT NULL,
+    -- The owner of the token that the release was published with.
+    owner TEXT NOT NULL,
+    created TEXT COLLATE {bytes} NOT NULL,
+    updated TEXT NOT NULL,
+    PRIMARY KEY (package, version),
+    FOREIGN KEY (package, version) REFERENCES releases (package, version) ON DELETE CASCADE
+);
+CREATE INDEX catalog_by_name ON catalog (name, id);
+CREATE INDEX catalog_by_creation ON catalog (created, id);
+
+-- What clients of Galaxy ask of releases of Ansible collections beside the index. The values never change.
+CREATE TABLE collections (
+    package TEXT NOT NULL,
+    version TEXT NOT NULL,
+    -- The version with its build metadata.
+    written TEXT NOT NULL,
+    -- The versions of ansible-core; null for any.
+    requires_ansible TEXT,
+    -- The names of required collections with their ranges, as a JSON object.
+    dependencies TEXT NOT NULL,
+    -- What the metadata says for people, as a JSON object.
+    about TEXT NOT NULL,
+    -- The readme and the licence, as JSON objects; null if there is none.
+    readme TEXT,
+    licence TEXT,
+    -- Lists of texts, as JSON.
+    authors TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    PRIMARY KEY (package, version),
+    FOREIGN KEY (package, version) REFERENCES releases (package, version) ON DELETE CASCADE
+);
+
+-- Which packages have a release that requires a package, that defines a class, and that defines an interface.
 CREATE TABLE requirements (
     required TEXT NOT NULL,
     package TEXT NOT NULL REFERENCES packages (name),
@@ -61,6 +114,22 @@ CREATE TABLE definitions (
     class TEXT NOT NULL,
     package TEXT NOT NULL REFERENCES packages (name),
     PRIMARY KEY (class, package)
+);
+CREATE INDEX definitions_by_package ON definitions (package, class);
+CREATE TABLE interfaces (
+    interface TEXT NOT NULL,
+    package TEXT NOT NULL REFERENCES packages (name),
+    PRIMARY KEY (interface, package)
+);
+CREATE INDEX interfaces_by_package ON interfaces (package, interface);
+
+-- The plug-ins, roles and playbooks of Ansible collections, which searches look at.
+CREATE TABLE contents (
+    package TEXT NOT NULL REFERENCES packages (name),
+    class TEXT NOT NULL,
+    -- The name as users call it, such as acme.web.page.
+    name TEXT NOT NULL,
+    PRIMARY KEY (package, class)
 );
 
 -- Every document of the index as it is served, rendered by the transaction that changed it.
@@ -86,6 +155,7 @@ CREATE TABLE changes (
     at TEXT NOT NULL,
     token TEXT NOT NULL
 );
+CREATE INDEX changes_by_package ON changes (package, serial);
 
 CREATE TABLE tokens (
     id TEXT PRIMARY KEY,
@@ -98,4 +168,32 @@ CREATE TABLE tokens (
     note TEXT NOT NULL,
     created TEXT NOT NULL,
     expires TEXT
+);
+
+CREATE TABLE categories (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created TEXT NOT NULL,
+    updated TEXT NOT NULL
+);
+
+CREATE TABLE bundles (
+    name TEXT PRIMARY KEY,
+    -- The document as it is served.
+    body TEXT NOT NULL
+);
+
+-- Artifacts that are being removed from their storage, which is not part of a transaction. A row is written
+-- before the artifact is removed, and stays for a while, so that whoever publishes the same bytes sees that
+-- the artifact may be gone again.
+CREATE TABLE removals (
+    sha256 TEXT PRIMARY KEY,
+    -- Another one with each removal.
+    id TEXT NOT NULL,
+    -- The process that removes it.
+    node TEXT NOT NULL,
+    -- When it began, or ended, in seconds since 1970.
+    at BIGINT NOT NULL,
+    -- 0 or 1.
+    is_over BIGINT NOT NULL
 );

@@ -16,7 +16,7 @@ use super::artifact_state::ArtifactState;
 use super::last_followed::LastFollowed;
 use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
-use super::{add_to_catalog, storage_identity};
+use super::storage_identity;
 use crate::blobs::{Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{self, Database};
 use crate::environment::Environment;
@@ -101,9 +101,6 @@ impl RegistryBackend {
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         storage_identity::claim(&storage.data, &blobs, &database, &identity.registry)?;
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
-        add_to_catalog::add_missing(&database, &blobs, &incoming, &options.read)?;
-        add_to_catalog::add_missing_interfaces(&database, &options.read)?;
-        add_to_catalog::add_missing_contents(&database, &options.read)?;
         let database = Arc::new(database);
         let signer = Signer::new(identity, environment.clone());
         let node = Node::new(Arc::clone(&database), options.cache_bytes, signer)?;

@@ -132,8 +132,6 @@ impl RegistryBackend {
         let limits = &self.options.read.limits;
         principal.require_for(Scope::Delete, name)?;
         require_owner(transaction, principal, name)?;
-        catalog::remove(transaction, name, version)?;
-        collections::remove(transaction, name, version)?;
         releases::remove(transaction, name, version)?;
         let now = self.environment.now();
         packages::touch(transaction, name, &now.to_string())?;

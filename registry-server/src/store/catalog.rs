@@ -1,6 +1,6 @@
 //! The table of the catalog: metadata of releases that are not part of the index.
 //!
-//! Each release has one row, which is written and removed with it.
+//! Each release has one row, which is written with it, and which the database removes with it.
 
 use pkgres_manifest::{PackageName, Version, read_json};
 
@@ -232,49 +232,6 @@ pub(crate) fn update(transaction: &mut dyn Transaction, row: &CatalogRow) -> Res
         ],
     )?;
     Ok(())
-}
-
-/// Removes the row of a release.
-pub(crate) fn remove(
-    transaction: &mut dyn Transaction,
-    package: &PackageName,
-    version: &Version,
-) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM catalog WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), version_key(version).into()],
-    )?;
-    Ok(())
-}
-
-/// A release that has no row, because it was published before there was a catalog.
-pub(crate) struct UnlistedRelease {
-    pub(crate) record: String,
-    pub(crate) sha256: String,
-    pub(crate) published: String,
-    /// The first owner of the package, by name.
-    pub(crate) owner: String,
-}
-
-/// The releases that have no row.
-pub(crate) fn unlisted(transaction: &mut dyn Transaction) -> Result<Vec<UnlistedRelease>> {
-    let rows = transaction.query(
-        "SELECT r.record, r.sha256, r.published, COALESCE((SELECT MIN(o.owner) FROM owners o \
-         WHERE o.package = r.package), '') FROM releases r JOIN packages p ON p.name = r.package \
-         WHERE p.ecosystem = 'murano' AND NOT EXISTS (SELECT 1 FROM catalog c \
-         WHERE c.package = r.package AND c.version = r.version)",
-        &[],
-    )?;
-    rows.iter()
-        .map(|row| {
-            Ok(UnlistedRelease {
-                record: row.text(0)?.to_owned(),
-                sha256: row.text(1)?.to_owned(),
-                published: row.text(2)?.to_owned(),
-                owner: row.text(3)?.to_owned(),
-            })
-        })
-        .collect()
 }
 
 /// A release that has categories.

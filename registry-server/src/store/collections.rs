@@ -1,6 +1,6 @@
 //! The table of releases of Ansible collections, as clients of Galaxy see them.
 //!
-//! Each release of a collection has one row, which is written and removed with it.
+//! Each release of a collection has one row, which is written with it, and which the database removes with it.
 
 use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout, ContentName, ECOSYSTEM};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version, read_json};
@@ -160,55 +160,6 @@ pub(crate) fn contents(
         .collect::<Result<Vec<_>>>()?;
     contents.sort();
     Ok(contents)
-}
-
-/// The collections that cannot be found by contents, authors and tags of their releases yet: these were published before
-/// the registry searched them.
-pub(crate) fn unsearchable(transaction: &mut dyn Transaction) -> Result<Vec<PackageName>> {
-    let rows = transaction.query(
-        "SELECT DISTINCT package FROM collections WHERE tags = ''",
-        &[],
-    )?;
-    rows.iter()
-        .map(|row| PackageName::parse(row.text(0)?).map_err(DatabaseError::failed))
-        .collect()
-}
-
-/// Adds the authors and tags of the releases of a collection from what they say.
-pub(crate) fn add_authors_and_tags(
-    transaction: &mut dyn Transaction,
-    package: &PackageName,
-) -> Result<()> {
-    let rows = transaction.query(
-        "SELECT version, about FROM collections WHERE package = $1 AND tags = ''",
-        &[package.as_str().into()],
-    )?;
-    for row in &rows {
-        let about: CollectionAbout = json(row.text(1)?)?;
-        transaction.execute(
-            "UPDATE collections SET authors = $1, tags = $2 WHERE package = $3 AND version = $4",
-            &[
-                list(&about.authors),
-                list(&about.tags),
-                package.as_str().into(),
-                row.text(0)?.into(),
-            ],
-        )?;
-    }
-    Ok(())
-}
-
-/// Removes the row of a release, if it is that of a collection.
-pub(crate) fn remove(
-    transaction: &mut dyn Transaction,
-    package: &PackageName,
-    version: &Version,
-) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM collections WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), version_key(version).into()],
-    )?;
-    Ok(())
 }
 
 /// The names of all collections, sorted.

@@ -255,7 +255,8 @@ pub(crate) fn set_yanked(
     Ok(())
 }
 
-/// Removes a release. The caller then [derives](fn@derive) what its package still requires and defines.
+/// Removes a release, and with it its row in the catalog or among the collections. The caller then [derives](fn@derive)
+/// what its package still requires and defines.
 pub(crate) fn remove(
     transaction: &mut dyn Transaction,
     package: &PackageName,
@@ -279,48 +280,20 @@ pub(crate) fn derive(
     transaction.execute("DELETE FROM requirements WHERE package = $1", &[name()])?;
     let mut gone = defined(transaction, package)?;
     transaction.execute("DELETE FROM definitions WHERE package = $1", &[name()])?;
-    derive_interfaces(transaction, package, releases)?;
+    transaction.execute("DELETE FROM interfaces WHERE package = $1", &[name()])?;
     let records = releases.iter().map(|release| &release.record);
     collections::derive_contents(transaction, package, records)?;
     for release in releases {
         add_requirements(transaction, &release.record)?;
+        for interface in &release.record.interfaces {
+            define_interface(transaction, interface, package)?;
+        }
         for class in exported(&release.record) {
             define(transaction, class, package)?;
             gone.retain(|known| known != class);
         }
     }
     Ok(gone)
-}
-
-/// Sets the interfaces that a package defines to those of its releases.
-pub(crate) fn derive_interfaces(
-    transaction: &mut dyn Transaction,
-    package: &PackageName,
-    releases: &[ReleaseRow],
-) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM interfaces WHERE package = $1",
-        &[package.as_str().into()],
-    )?;
-    for release in releases {
-        for interface in &release.record.interfaces {
-            define_interface(transaction, interface, package)?;
-        }
-    }
-    Ok(())
-}
-
-/// The packages with a release that defines interfaces by which the package is not found: those that were published before
-/// interfaces had a table, and did not change since. A package with a class called `interfaces` can be among them.
-pub(crate) fn without_interfaces(transaction: &mut dyn Transaction) -> Result<Vec<PackageName>> {
-    let rows = transaction.query(
-        "SELECT DISTINCT r.package FROM releases r WHERE r.record LIKE '%\"interfaces\":%' \
-         AND NOT EXISTS (SELECT 1 FROM interfaces i WHERE i.package = r.package)",
-        &[],
-    )?;
-    rows.iter()
-        .map(|row| PackageName::parse(row.text(0)?).map_err(DatabaseError::failed))
-        .collect()
 }
 
 /// The classes that a release defines for other packages, and that packages are found by. Those of other ecosystems

@@ -78,6 +78,9 @@ pub(crate) fn deleted(place: &Place) {
             .is_some()
     );
     registry.delete(&admin, &id(&two)).expect("it is there");
+    // The rows of the catalog go with their releases.
+    let rows = |table: &str| place.texts(&format!("SELECT package FROM {table} ORDER BY 1"));
+    assert_eq!(rows("catalog"), rows("releases"));
     assert_eq!(registry.class_document(&class), Ok(None));
     assert_eq!(registry.index_document(&web), Ok(None));
     assert_eq!(

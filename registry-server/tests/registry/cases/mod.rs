@@ -14,8 +14,8 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("a release is published once", publishing::published_once),
     ("releases persist", persistence::reopened),
     (
-        "interfaces of releases from before they had a table",
-        persistence::interfaces_of_before,
+        "data of a newer version are refused",
+        persistence::newer_data,
     ),
     ("documents have the releases", reading::documents),
     (

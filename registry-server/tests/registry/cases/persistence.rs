@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{OpenError, Problem, RegistryBackend, RegistryOptions};
-use pkgres_tests::archives::{archive, files};
+use pkgres_tests::archives::archive;
 use pkgres_tests::build::package;
 
 use crate::support::{Place, publish, publish_plain};
@@ -80,33 +80,14 @@ pub(super) fn restored(place: &Place) {
     assert_ne!(other.root, second.root);
 }
 
-/// Interfaces have a table since a migration. Packages that were published before are in none of its rows.
-pub(super) fn interfaces_of_before(place: &Place) {
-    let manifest = "FullName: org.acme.Contracts\nType: Library\nVersion: 1.0.0\n\
-                    Interfaces: {org.acme.Startable: Startable.yaml, org.acme.Stoppable: Startable.yaml}\n";
-    let bytes = files(&[
-        ("manifest.yaml", manifest.as_bytes()),
-        ("Interfaces/Startable.yaml", b"Functions: {start: {}}\n"),
-    ]);
-    let registry = place.open();
-    publish(&registry, "org.acme.Contracts", "1.0.0", bytes).expect("a release");
-    publish_plain(&registry, "org.acme.Other", "1.0.0");
-    let rows = || place.texts("SELECT package || ' ' || interface FROM interfaces ORDER BY 1");
-    let published = rows();
-    assert_eq!(
-        published,
-        [
-            "org.acme.Contracts org.acme.Startable",
-            "org.acme.Contracts org.acme.Stoppable"
-        ]
-    );
-    drop(registry);
-    place.execute("DELETE FROM interfaces");
-    assert_eq!(rows(), [""; 0]);
+pub(super) fn newer_data(place: &Place) {
     drop(place.open());
-    assert_eq!(rows(), published);
+    place.execute("INSERT INTO migrations (step) VALUES (1000)");
+    let error = place.try_open().err().expect("the data are newer");
+    let text = error.to_string();
+    assert!(text.contains("the data have schema 1000"), "{text}");
+    place.execute("DELETE FROM migrations WHERE step = 1000");
     drop(place.open());
-    assert_eq!(rows(), published);
 }
 
 /// To the database of another registry, all of them would be superfluous.

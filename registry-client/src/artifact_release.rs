@@ -5,9 +5,9 @@ use pkgres_formats::{Format, FormatFile};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{Package, ReadOptions, Release};
 
+use crate::artifact::Artifact;
 use crate::directory::releases_of_folder;
 use crate::package_folder::PackageFolder;
-use crate::registry::Artifact;
 
 /// Checks that an artifact is that of a release, by what it says itself.
 ///

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Release, Version};
 use pkgres_resolver::{Resolution, Root, Supply};
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 
 /// A class and the release that defines it.

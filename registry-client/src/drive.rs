@@ -17,7 +17,7 @@ use pkgres_resolver::{
     Supply, WrongModel, find_repairs,
 };
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 
 /// The outcome of a request. The list is complete, so a `match` needs no wildcard.

@@ -30,7 +30,7 @@ use pkgres_manifest::{Package, PackageName, ReadOptions, Release, ReleaseSource,
 use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Step, Supply};
 
 use crate::drive::Answer;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 use crate::threads::lock;
 

@@ -14,8 +14,8 @@ use pkgres_formats::ansible::{
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Release, Version};
 
+use crate::artifact::Artifact;
 use crate::folder_tree::FolderTree;
-use crate::registry::Artifact;
 
 /// The largest file about the source of a collection, in bytes.
 const MAX_SOURCE_BYTES: u64 = 1 << 20;

@@ -56,6 +56,8 @@ mod readme {}
 mod book {}
 
 #[cfg(feature = "index")]
+mod artifact;
+#[cfg(feature = "index")]
 mod artifact_release;
 #[cfg(feature = "index")]
 mod bill_of_materials;
@@ -91,6 +93,7 @@ mod package_folder;
 #[cfg(feature = "http")]
 pub mod protocol;
 mod registry;
+mod registry_error;
 mod registry_title;
 mod satisfiable;
 mod set;
@@ -98,7 +101,10 @@ mod single_package;
 mod threads;
 #[cfg(feature = "index")]
 mod vendored_archives;
+mod whole_registry;
 
+#[cfg(feature = "index")]
+pub use artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 #[cfg(feature = "index")]
 pub use artifact_release::check_artifact_release;
 #[cfg(feature = "index")]
@@ -137,12 +143,12 @@ pub use object_releases::{ObjectReleases, releases_in_conflict, releases_without
 pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
 #[cfg(feature = "index")]
 pub use package_folder::{ExcludedFile, FolderFile, PackageFolder};
-#[cfg(feature = "index")]
-pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
-pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};
+pub use registry::{PackageDescription, Registry, ReleaseDescription};
+pub use registry_error::RegistryError;
 pub use registry_title::titled_at;
 pub use satisfiable::{Unsatisfiable, unsatisfiable};
 pub use set::{NewerElsewhere, RegistrySet, UnmetUse};
 pub use single_package::SinglePackage;
 #[cfg(feature = "index")]
 pub use vendored_archives::{VENDORED_FILE, VendoredArchives};
+pub use whole_registry::Found;

@@ -9,7 +9,8 @@ use crate::directory::DirectoryRegistry;
 use crate::http::{Address, AddressError, GalaxyRegistry, HttpOptions, HttpRegistry};
 use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
-use crate::registry::{Registry, RegistryError};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
 
 /// The location of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]

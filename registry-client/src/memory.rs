@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
+use crate::whole_registry::defined_classes;
 
 /// A registry of packages in memory.
 ///

@@ -10,7 +10,7 @@ use pkgres_resolver::{
 };
 
 use crate::drive::{Answer, solve};
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 
 /// Conflicts are independent of each other if they share no contract; that many are looked for.

@@ -15,7 +15,7 @@ use pkgres_resolver::{
 };
 
 use crate::drive::{Answer, solve};
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 
 /// What an update of everything finds in a resolution.

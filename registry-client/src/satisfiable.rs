@@ -10,7 +10,7 @@ use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{Conflict, HintKind, Request, Resolver, Supply};
 
 use crate::drive::{Answer, drive};
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
 
 /// The bound on steps of the solver. A release that takes more is published: giving up proves nothing.

@@ -9,8 +9,10 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 
 #[cfg(feature = "index")]
-use crate::registry::{Artifact, TakeArtifact, WantedArtifact};
-use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::artifact::{Artifact, TakeArtifact, WantedArtifact};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
+use crate::whole_registry::defined_classes;
 
 /// One package of a registry, such as a package folder that replaces the releases of other registries: other
 /// packages in the folder are ignored.

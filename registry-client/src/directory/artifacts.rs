@@ -9,8 +9,9 @@ use pkgres_manifest::{Archive, ArtifactDigest, ReadOptions};
 
 use super::DirectoryRegistry;
 use super::findings::{changed, shown};
+use crate::artifact::Artifact;
 use crate::package_folder::PackageFolder;
-use crate::registry::{Artifact, RegistryError};
+use crate::registry_error::RegistryError;
 use crate::threads::lock;
 
 impl DirectoryRegistry {

@@ -5,7 +5,7 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Severity, SourceText, Span};
 use pkgres_manifest::{PackageManifest, PackageName};
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 /// The error about a release whose content is no longer that of its record.
 pub(super) fn changed(path: &Path) -> RegistryError {

@@ -25,13 +25,13 @@ use pkgres_manifest::{
     PackageManifest, PackageName, ReadOptions, RegistryName, Version,
 };
 
+use crate::artifact::Artifact;
 use crate::package_folder::PackageFolder;
-use crate::registry::{
-    Artifact, Found, RecordsResult, Registry, RegistryError, defined_classes, requiring_known,
-    search_known,
-};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled;
 use crate::threads::lock;
+use crate::whole_registry::{Found, RecordsResult, defined_classes, requiring_known, search_known};
 use artifacts::open_archive;
 pub use findings::written_name;
 use findings::{broken, left_out, shown};

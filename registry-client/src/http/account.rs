@@ -8,7 +8,7 @@ use pkgres_manifest::{PackageName, read_json};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::error::{AttemptError, ErrorKind};

@@ -14,7 +14,7 @@ use crate::protocol::{
     BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, MAX_BATCH_NAMES,
     Neighbour, Proof, SignedSnapshot, Snapshot,
 };
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::content_coding::Content;

@@ -9,8 +9,9 @@ use futures_util::{StreamExt as _, stream};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES, PackageName, Version};
 
+use crate::artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 use crate::protocol::{Config, Digest};
-use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
+use crate::registry_error::RegistryError;
 
 use super::artifact_cache::ArtifactCache;
 use super::error::{ErrorKind, RequestError};

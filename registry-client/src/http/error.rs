@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
 
 use super::tls_error::CertificateProblem;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled;
 
 /// The most characters of text from a server in a message.

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::PackageName;
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::reading::Reading;

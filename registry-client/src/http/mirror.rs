@@ -8,7 +8,7 @@ use futures_util::stream::FuturesUnordered;
 use pkgres_manifest::PackageName;
 
 use crate::protocol::{Config, Digest};
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::document::Document;

@@ -75,13 +75,13 @@ pub use options::{HttpOptions, RetryPolicy};
 pub use publish::{Publication, Published};
 pub use store::CachedRegistry;
 
+use crate::artifact::{Artifact, TakeArtifact, WantedArtifact, package_of_artifact};
 use crate::protocol::{ClassDocument, Config, Digest};
-use crate::registry::{
-    Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
-    defined_classes, package_of_artifact,
-};
+use crate::registry::{PackageDescription, Registry};
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled_at;
 use crate::threads::{Background, lock};
+use crate::whole_registry::{Found, defined_classes};
 
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};

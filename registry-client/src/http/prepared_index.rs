@@ -13,7 +13,7 @@ use pkgres_resolver::CompiledIndex;
 use sha2::{Digest as _, Sha256};
 
 use crate::protocol::Digest;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::document::{Document, read_all};

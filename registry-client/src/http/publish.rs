@@ -6,7 +6,7 @@ use pkgres_manifest::{ArtifactDigest, PackageName, Version, read_json};
 use reqwest::Method;
 
 use crate::protocol::Config;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::content_coding::Content;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::reading::Reading;
 use super::{HttpRegistry, store};

@@ -10,7 +10,7 @@ use pkgres_manifest::PackageName;
 use crate::protocol::{
     Changes, Config, Digest, Malformed, MerkleTree, NamesLine, SignedSnapshot, Snapshot, leaf_hash,
 };
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 use super::error::{AttemptError, ErrorKind};
 use super::reading::Reading;

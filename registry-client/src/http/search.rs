@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::PackageName;
 
-use crate::registry::{Found, PackageDescription, RegistryError, matches};
+use crate::registry::PackageDescription;
+use crate::registry_error::RegistryError;
+use crate::whole_registry::{Found, matches};
 
 use super::HttpRegistry;
 use crate::threads::lock;

@@ -17,7 +17,7 @@ use reqwest::{Response, StatusCode};
 use tokio::runtime::Runtime;
 use url::Url;
 
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled;
 
 use super::address::{Address, shown};

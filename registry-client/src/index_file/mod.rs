@@ -43,8 +43,10 @@ use pkgres_manifest::{
 use pkgres_resolver::CompiledIndex;
 
 use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
-use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
 use crate::threads::{Background, lock};
+use crate::whole_registry::defined_classes;
 use line_positions::Runs;
 use lines::{Line, Lines};
 pub use provided::read_provided;

@@ -10,7 +10,7 @@ use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
 
 use super::IndexFileRegistry;
 use super::line_positions::Run;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled;
 use crate::threads::lock;
 

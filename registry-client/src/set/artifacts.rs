@@ -7,7 +7,9 @@ use pkgres_manifest::{ArtifactDigest, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::{ArtifactChange, Resolution};
 
 use super::RegistrySet;
-use crate::registry::{Artifact, RegistryError, TakeArtifact, WantedArtifact, records_of};
+use crate::artifact::{Artifact, TakeArtifact, WantedArtifact};
+use crate::registry::records_of;
+use crate::registry_error::RegistryError;
 
 impl RegistrySet {
     /// The artifact with a digest, from the first registry that has it.

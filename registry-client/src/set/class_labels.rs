@@ -7,7 +7,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName};
 use pkgres_resolver::{Conflict, Supply, UpdateReport};
 
 use super::RegistrySet;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 /// Releases with display names of classes, the newest first.
 struct Labels(Vec<IndexRecord>);

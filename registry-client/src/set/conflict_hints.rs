@@ -10,7 +10,8 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, RegistryName, Spec, V
 use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind, Supply};
 
 use super::RegistrySet;
-use crate::registry::{RegistryError, records_of};
+use crate::registry::records_of;
+use crate::registry_error::RegistryError;
 
 impl RegistrySet {
     /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names, packages that define a missing class,

@@ -24,7 +24,9 @@ use pkgres_resolver::{CompiledIndex, LockedArtifacts, Resolver, Supply};
 use strict_uses::StrictUses;
 
 use crate::namespace::Namespace;
-use crate::registry::{Registry, RegistryError, defined_classes, records_of};
+use crate::registry::{Registry, records_of};
+use crate::registry_error::RegistryError;
+use crate::whole_registry::defined_classes;
 
 /// Several registries in order of preference.
 ///

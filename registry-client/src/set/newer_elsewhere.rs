@@ -9,7 +9,8 @@ use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spe
 use pkgres_resolver::{Resolution, ResolvedOwner, SolveOptions};
 
 use super::RegistrySet;
-use crate::registry::{RegistryError, records_of};
+use crate::registry::records_of;
+use crate::registry_error::RegistryError;
 
 /// A release that all requirements on its package allow, and that is newer than the one that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]

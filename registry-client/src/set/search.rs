@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{PackageName, RegistryName, most_similar_name};
 
 use super::RegistrySet;
-use crate::registry::{Found, PackageDescription, Registry, RegistryError, matches};
+use crate::registry::{PackageDescription, Registry};
+use crate::registry_error::RegistryError;
+use crate::whole_registry::{Found, matches};
 
 /// The most packages of a search that are compared with a name that no registry has.
 const MAX_COMPARED: usize = 100;

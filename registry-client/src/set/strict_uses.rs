@@ -16,7 +16,7 @@ use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Release
 use pkgres_resolver::{Resolution, ResolvedPackage, Supply};
 
 use super::RegistrySet;
-use crate::registry::RegistryError;
+use crate::registry_error::RegistryError;
 
 /// A class that a release uses and that no version of a package that it requires defines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,8 +9,9 @@ use pkgres_formats::{Format as _, FormatFile, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Spec, Version};
 
+use crate::artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 use crate::protocol::Digest;
-use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
+use crate::registry_error::RegistryError;
 use crate::threads::lock;
 
 use super::super::error::RequestError;

@@ -32,10 +32,13 @@ use pkgres_manifest::{
 };
 use url::Url;
 
+use crate::artifact::{Artifact, TakeArtifact, WantedArtifact};
 use crate::protocol::Digest;
-use crate::registry::{Artifact, Found, Registry, RegistryError, TakeArtifact, WantedArtifact};
+use crate::registry::Registry;
+use crate::registry_error::RegistryError;
 use crate::registry_title::titled_at;
 use crate::threads::lock;
+use crate::whole_registry::Found;
 
 use super::address::Address;
 use super::artifact_cache::ArtifactCache;

@@ -18,7 +18,7 @@ from registry.api.default import (
 )
 from registry.types import File
 
-NEWEST = "pkgres 1.4"
+NEWEST = "pkgres 1.1"
 base, token, path = sys.argv[1:]
 with open(path, "rb") as file:
     archive = file.read()

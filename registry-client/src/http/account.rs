@@ -179,7 +179,7 @@ impl HttpRegistry {
     ///
     /// The registry cannot be reached.
     pub fn owners(&self, package: &PackageName) -> Result<Option<Owners>, RegistryError> {
-        self.read_api(&format!("packages/{package}"), false)
+        self.read_api(&format!("packages/{package}"), None)
     }
 
     /// Replaces the owners of a package, unless they changed since `generation`. Returns the new ones.
@@ -206,15 +206,18 @@ impl HttpRegistry {
         }
     }
 
-    /// Reads a document of the API; `None` if there is no such resource. `newest` requests the newest microversion.
+    /// Reads a document of the API; `None` if there is no such resource. `version` is the microversion that it needs, if the
+    /// oldest is not enough.
     pub(super) fn read_api<T: serde::de::DeserializeOwned + Send>(
         &self,
         path: &str,
-        newest: bool,
+        version: Option<&'static str>,
     ) -> Result<Option<T>, RegistryError> {
         let config = self.config()?;
-        let mut request = self.request(&config, Method::GET, path, None)?;
-        request.newest = newest;
+        let request = Request {
+            api_version: version,
+            ..self.request(&config, Method::GET, path, None)?
+        };
         self.call(&request, |reply| match reply {
             Reply::Absent => Ok(None),
             reply => read(&reply.body()?).map(Some),

@@ -116,7 +116,7 @@ impl HttpRegistry {
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
             content: Content::Document,
             limit: MAX_BATCH_BYTES,
-            newest: false,
+            api_version: None,
             creates: false,
         };
         let threads = self.transport.options.threads.get();

@@ -96,10 +96,7 @@ impl HttpRegistry {
         let path = format!("packages/{name}/versions/{}{query}", encoded(version));
         let digest = ArtifactDigest::of_archive(&archive);
         let body = Some((Arc::new(archive), "application/zip"));
-        let request = Request {
-            newest: true,
-            ..self.request(&config, Method::PUT, &path, body)?
-        };
+        let request = self.request(&config, Method::PUT, &path, body)?;
         self.call(&request, |reply| match reply {
             Reply::Body { is_new, body } => {
                 let published = if is_new {
@@ -193,7 +190,7 @@ impl HttpRegistry {
             body,
             content: Content::Document,
             limit: MAX_RESPONSE_BYTES,
-            newest: false,
+            api_version: None,
             creates: false,
         })
     }

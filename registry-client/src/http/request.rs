@@ -21,8 +21,8 @@ pub(super) struct Request {
     pub(super) content: Content,
     /// The limit of the body of the response, in bytes.
     pub(super) limit: u64,
-    /// Whether to request the newest microversion of the API, not the oldest.
-    pub(super) newest: bool,
+    /// The microversion of the API that the request needs, if the oldest is not enough.
+    pub(super) api_version: Option<&'static str>,
     /// Whether carrying the request out twice creates two things. It is repeated only if the registry refused it.
     pub(super) creates: bool,
 }
@@ -50,7 +50,7 @@ impl Request {
             body: None,
             content: Content::Document,
             limit,
-            newest: false,
+            api_version: None,
             creates: false,
         }
     }

@@ -23,8 +23,6 @@ struct Listed {
     name: String,
     #[serde(default)]
     title: String,
-    #[serde(default)]
-    description: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -32,9 +30,6 @@ struct Page {
     packages: Vec<Listed>,
     #[serde(default)]
     next_marker: Option<String>,
-    /// Where the registry looked for the words, if it says so.
-    #[serde(default)]
-    fields: Vec<String>,
 }
 
 /// What is between the words of a query.
@@ -54,17 +49,9 @@ fn phrase(word: &str) -> String {
     }
 }
 
-/// The longest words, which leave the fewest packages: as many as a request may have.
-fn longest(mut words: Vec<String>) -> Vec<String> {
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    words.truncate(MAX_WORDS);
-    words
-}
-
 impl HttpRegistry {
     /// The packages with all words in name, title, description, author, tags or names of classes and interfaces, sorted
-    /// by name: at most `limit`. A word with spaces is a phrase. A registry of before microversion 1.4 looks neither for
-    /// phrases nor in interfaces, and one of before 1.3 only in the first three.
+    /// by name: at most `limit`. A word with spaces is a phrase.
     pub(super) fn search_api(
         &self,
         words: &[String],
@@ -91,17 +78,8 @@ impl HttpRegistry {
 
     /// The packages with all of at most [`MAX_WORDS`] words, sorted by name: at most `limit`.
     fn search_group(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
-        let phrases = longest(words.iter().map(|word| phrase(word)).collect());
-        let single = longest(
-            words
-                .iter()
-                .flat_map(|word| word.split(is_separator))
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned)
-                .collect(),
-        );
-        let has_phrases = phrases.iter().any(|word| word.starts_with('"'));
-        let mut query = phrases.join(" ");
+        let phrases: Vec<String> = words.iter().map(|word| phrase(word)).collect();
+        let query = phrases.join(" ");
         let mut found = Vec::new();
         let mut marker = String::new();
         while found.len() < limit {
@@ -110,52 +88,20 @@ impl HttpRegistry {
                 .append_pair("limit", &PAGE.to_string())
                 .append_pair("marker", &marker)
                 .finish();
-            let page: Option<Page> = self.read_api(&format!("packages?{parameters}"), true)?;
+            let page: Option<Page> = self.read_api(&format!("packages?{parameters}"), None)?;
             let Some(Page {
                 packages,
                 next_marker,
-                fields,
             }) = page
             else {
                 break;
             };
-            let looks_in = |place: &str| fields.iter().any(|field| field == place);
-            let is_checked = if looks_in("interfaces") {
-                phrases.len() == words.len()
-            } else if looks_in("classes") {
-                if query.contains('"') {
-                    query = single.join(" ");
-                    continue;
-                }
-                !has_phrases && single.len() == words.len()
-            } else {
-                if query.contains(' ') {
-                    // It looked for one text, with the spaces.
-                    single
-                        .first()
-                        .cloned()
-                        .unwrap_or_default()
-                        .clone_into(&mut query);
-                    continue;
-                }
-                false
-            };
-            for Listed {
-                name,
-                title,
-                description,
-            } in packages
-            {
-                let texts = [name.as_str(), title.as_str(), description.as_str()];
-                if let Ok(name) = PackageName::parse(&name)
-                    && (is_checked || matches(words, texts.into_iter()))
-                {
-                    found.push(Found {
-                        name,
-                        title: Some(title).filter(|title| !title.is_empty()),
-                    });
-                }
-            }
+            found.extend(packages.into_iter().filter_map(|Listed { name, title }| {
+                Some(Found {
+                    name: PackageName::parse(&name).ok()?,
+                    title: Some(title).filter(|title| !title.is_empty()),
+                })
+            }));
             match next_marker {
                 // A registry that repeats itself must not be asked for ever.
                 Some(next) if next > marker => marker = next,
@@ -201,7 +147,7 @@ impl HttpRegistry {
             return Ok(None);
         }
         let path = format!("packages/{package}/dependants");
-        let answer: Option<Dependants> = self.read_api(&path, true)?;
+        let answer: Option<Dependants> = self.read_api(&path, Some("1.1"))?;
         Ok(answer.map(|answer| answer.dependants))
     }
 
@@ -216,6 +162,6 @@ impl HttpRegistry {
         {
             return Ok(None);
         }
-        self.read_api(&format!("packages/{package}"), false)
+        self.read_api(&format!("packages/{package}"), None)
     }
 }

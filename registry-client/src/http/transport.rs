@@ -379,8 +379,8 @@ impl Transport {
         if let Some(digest) = request.cached {
             builder = builder.header(header::IF_NONE_MATCH, digest.to_etag());
         }
-        if request.newest {
-            builder = builder.header(API_VERSION, "pkgres latest");
+        if let Some(version) = request.api_version {
+            builder = builder.header(API_VERSION, format!("pkgres {version}"));
         }
         if let Some((body, media_type)) = &request.body {
             builder = builder

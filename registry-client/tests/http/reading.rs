@@ -496,8 +496,7 @@ fn all_words_of_a_long_search_count() {
             .into_iter()
             .map(|name| serde_json::json!({"name": name, "title": "", "description": ""}))
             .collect();
-        let fields = ["name", "classes", "interfaces"];
-        let page = serde_json::json!({"packages": packages, "fields": fields});
+        let page = serde_json::json!({"packages": packages});
         Reply::new(200, page.to_string())
     });
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -26,7 +26,7 @@ impl Microversion {
     /// The oldest supported version, which is the default.
     pub const OLDEST: Self = Self::new(1, 0);
     /// The newest supported version.
-    pub const NEWEST: Self = Self::new(1, 4);
+    pub const NEWEST: Self = Self::new(1, 1);
 
     pub(crate) const fn new(major: u16, minor: u16) -> Self {
         Self { major, minor }
@@ -38,18 +38,6 @@ impl Microversion {
         (
             Self::new(1, 1),
             "`v1/packages/<name>/dependants`: packages with a release that requires a package",
-        ),
-        (
-            Self::new(1, 2),
-            "`warnings` in the response to a publish: similar names of other packages",
-        ),
-        (
-            Self::new(1, 3),
-            "`v1/packages?q=` finds words also in authors, tags and names of classes, and names these places in `fields`",
-        ),
-        (
-            Self::new(1, 4),
-            "`v1/packages?q=` takes phrases in double quotes, and finds words also in names of interfaces",
         ),
     ];
 
@@ -147,7 +135,7 @@ mod tests {
         for (value, expected) in [
             ("pkgres 1.1", "1.1"),
             ("PKGRES 1.1", "1.1"),
-            ("pkgres latest", "1.4"),
+            ("pkgres latest", "1.1"),
             ("compute 2.1, pkgres 1.1", "1.1"),
             ("pkgres 1.0, pkgres 1.1", "1.1"),
             ("pkgres 1.1, compute 9.9", "1.1"),

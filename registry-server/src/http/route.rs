@@ -249,3 +249,53 @@ pub(crate) fn find<'path>(
     let surface = surface(surfaces, path);
     (surface, surface.find(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A route with one method that changed, and one that is new.
+    const ROUTE: Route = Route {
+        path: "v1/things",
+        handlers: &[
+            Handler {
+                until: Microversion::OLDEST,
+                summary: "old",
+                ..GET
+            },
+            Handler {
+                since: Microversion::NEWEST,
+                summary: "new",
+                ..GET
+            },
+            Handler {
+                method: Method::PUT,
+                since: Microversion::NEWEST,
+                summary: "added",
+                ..GET
+            },
+        ],
+    };
+
+    #[test]
+    fn a_microversion_has_its_own_handlers() {
+        let found = |method: Method, version| {
+            let handler = ROUTE.handler(&method, version);
+            handler.map(|handler| handler.summary)
+        };
+        for (version, get, put, allow) in [
+            (Microversion::OLDEST, "old", None, "GET, HEAD, OPTIONS"),
+            (
+                Microversion::NEWEST,
+                "new",
+                Some("added"),
+                "GET, HEAD, PUT, OPTIONS",
+            ),
+        ] {
+            assert_eq!(found(Method::GET, version), Some(get));
+            assert_eq!(found(Method::PUT, version), put);
+            assert_eq!(ROUTE.allow(version), allow);
+            assert!(ROUTE.is_in(version));
+        }
+    }
+}

@@ -128,27 +128,6 @@ impl RegistryBackend {
             .read(|transaction| releases::dependants(transaction, name))?)
     }
 
-    /// The names of packages that have all words in name, title or description, define a class and belong
-    /// to an owner, sorted: at most `limit` after `marker`. An empty text is no condition.
-    pub fn search_names(
-        &self,
-        text: &str,
-        class: &str,
-        owner: &str,
-        marker: &str,
-        limit: u64,
-    ) -> Result<Vec<String>, Problem> {
-        let found = self.search(&Search {
-            words: text.split_whitespace().map(str::to_owned).collect(),
-            class: class.to_owned(),
-            owner: owner.to_owned(),
-            marker: marker.to_owned(),
-            limit,
-            ..Search::default()
-        })?;
-        Ok(found.into_iter().map(|package| package.name).collect())
-    }
-
     /// The index document of a package.
     pub fn index_document(&self, name: &PackageName) -> Result<Option<Bytes>, Problem> {
         Ok(self

@@ -172,8 +172,6 @@ pub(crate) const MAX_WORDS: usize = 6;
 pub(crate) struct Search {
     /// Texts that all have to be found, each in any of the places and in any case. At most [`MAX_WORDS`] count.
     pub(crate) words: Vec<String>,
-    /// Where the words are looked for.
-    pub(crate) places: Places,
     /// A class that a release of the package defines for others.
     pub(crate) class: String,
     /// An owner of the package.
@@ -184,19 +182,8 @@ pub(crate) struct Search {
     pub(crate) limit: u64,
 }
 
-/// Where a search looks for words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Places {
-    /// In the name, the title and the description.
-    #[default]
-    Texts,
-    /// Also in the authors and tags of public releases, and in the names of classes, plug-ins, roles and playbooks.
-    TextsAndClasses,
-    /// Also in the names of interfaces.
-    Everywhere,
-}
-
-/// The condition that a word is in one of the places. `$5` says in which besides texts.
+/// The condition that a word is in the name, title or description of a package, in the authors or tags of its public
+/// releases, or in the name of a class, interface, plug-in, role or playbook.
 macro_rules! contains {
     ($pattern:literal) => {
         concat!(
@@ -206,13 +193,13 @@ macro_rules! contains {
             $pattern,
             " ESCAPE '\\' OR LOWER(description) LIKE ",
             $pattern,
-            " ESCAPE '\\' OR ($5 <> '' AND (EXISTS (SELECT 1 FROM definitions d WHERE d.package = p.name \
+            " ESCAPE '\\' OR EXISTS (SELECT 1 FROM definitions d WHERE d.package = p.name \
              AND LOWER(d.class) LIKE ",
             $pattern,
-            " ESCAPE '\\') OR ($5 = 'everywhere' AND EXISTS (SELECT 1 FROM interfaces i WHERE i.package = p.name \
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM interfaces i WHERE i.package = p.name \
              AND LOWER(i.interface) LIKE ",
             $pattern,
-            " ESCAPE '\\')) OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
              AND c.is_public = 1 AND c.enabled = 1 AND (LOWER(c.author) LIKE ",
             $pattern,
             " ESCAPE '\\' OR LOWER(c.tags) LIKE ",
@@ -223,7 +210,7 @@ macro_rules! contains {
             $pattern,
             " ESCAPE '\\' OR LOWER(a.tags) LIKE ",
             $pattern,
-            " ESCAPE '\\')))))"
+            " ESCAPE '\\')))"
         )
     };
 }
@@ -233,11 +220,6 @@ pub(crate) fn search(
     transaction: &mut dyn Transaction,
     search: &Search,
 ) -> Result<Vec<PackageRow>> {
-    let places = match search.places {
-        Places::Texts => "",
-        Places::TextsAndClasses => "classes",
-        Places::Everywhere => "everywhere",
-    };
     // Both engines sort by bytes: names are ASCII, and the column has the collation "C" in PostgreSQL,
     // whatever the language of its database. A missing word has the pattern `%`, which every name has.
     let mut values: Vec<Value> = vec![
@@ -245,7 +227,6 @@ pub(crate) fn search(
         search.class.as_str().into(),
         search.owner.as_str().into(),
         serial_value(search.limit),
-        places.into(),
     ];
     let words = search.words.iter().map(|word| pattern(word));
     let all = std::iter::repeat("%".to_owned());
@@ -257,12 +238,12 @@ pub(crate) fn search(
              AND EXISTS (SELECT 1 FROM releases r WHERE r.package = p.name) \
              AND ($2 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $2 AND d.package = p.name)) \
              AND ($3 = '' OR EXISTS (SELECT 1 FROM owners o WHERE o.owner = $3 AND o.package = p.name))",
+            contains!("$5"),
             contains!("$6"),
             contains!("$7"),
             contains!("$8"),
             contains!("$9"),
             contains!("$10"),
-            contains!("$11"),
             " ORDER BY name LIMIT $4"
         ),
         &values,

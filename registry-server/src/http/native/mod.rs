@@ -14,18 +14,6 @@ use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
 use crate::access::Scope;
 use crate::problem::ProblemCode;
 
-/// The problems of publishing a release.
-const PUBLISH: &[ProblemCode] = &[
-    ProblemCode::NameInvalid,
-    ProblemCode::VersionInvalid,
-    ProblemCode::PackageInvalid,
-    ProblemCode::ReleaseMismatch,
-    ProblemCode::VersionExists,
-    ProblemCode::NameTaken,
-    ProblemCode::Unsatisfiable,
-    ProblemCode::NotOwner,
-];
-
 /// The base and `v1/`: the native API, and every path of no other surface.
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "",
@@ -52,33 +40,13 @@ pub(crate) const SURFACE: Surface = Surface {
         },
         Route {
             path: "v1/packages",
-            handlers: &[
-                Handler {
-                    until: Microversion::new(1, 2),
-                    summary: "Search packages",
-                    query: &["q", "class", "owner", "limit", "marker"],
-                    run: packages::search,
-                    answers: &[(200, AnswerBody::Json("PackageList"))],
-                    ..GET
-                },
-                Handler {
-                    since: Microversion::new(1, 3),
-                    until: Microversion::new(1, 3),
-                    summary: "Search packages by words",
-                    query: &["q", "class", "owner", "limit", "marker"],
-                    run: packages::search_words,
-                    answers: &[(200, AnswerBody::Json("PackageList"))],
-                    ..GET
-                },
-                Handler {
-                    since: Microversion::new(1, 4),
-                    summary: "Search packages by words and phrases",
-                    query: &["q", "class", "owner", "limit", "marker"],
-                    run: packages::search_phrases,
-                    answers: &[(200, AnswerBody::Json("PackageList"))],
-                    ..GET
-                },
-            ],
+            handlers: &[Handler {
+                summary: "Search packages by words and phrases",
+                query: &["q", "class", "owner", "limit", "marker"],
+                run: packages::search,
+                answers: &[(200, AnswerBody::Json("PackageList"))],
+                ..GET
+            }],
         },
         Route {
             path: "v1/packages/{name}",
@@ -139,34 +107,24 @@ pub(crate) const SURFACE: Surface = Surface {
                 },
                 Handler {
                     method: Method::PUT,
-                    until: Microversion::new(1, 1),
                     summary: "Publish a release",
                     access: Access::Token,
                     query: &["allow_unsatisfiable"],
                     body: BodyKind::Archive,
-                    problems: PUBLISH,
+                    problems: &[
+                        ProblemCode::NameInvalid,
+                        ProblemCode::VersionInvalid,
+                        ProblemCode::PackageInvalid,
+                        ProblemCode::ReleaseMismatch,
+                        ProblemCode::VersionExists,
+                        ProblemCode::NameTaken,
+                        ProblemCode::Unsatisfiable,
+                        ProblemCode::NotOwner,
+                    ],
                     permits: |principal, request| {
                         principal.require_for(Scope::Publish, &request.package(0)?)
                     },
                     run: releases::publish,
-                    answers: &[
-                        (200, AnswerBody::Json("Release")),
-                        (201, AnswerBody::Json("Release")),
-                    ],
-                    ..GET
-                },
-                Handler {
-                    method: Method::PUT,
-                    since: Microversion::new(1, 2),
-                    summary: "Publish a release; the response has warnings",
-                    access: Access::Token,
-                    query: &["allow_unsatisfiable"],
-                    body: BodyKind::Archive,
-                    problems: PUBLISH,
-                    permits: |principal, request| {
-                        principal.require_for(Scope::Publish, &request.package(0)?)
-                    },
-                    run: releases::publish_with_warnings,
                     answers: &[
                         (200, AnswerBody::Json("Release")),
                         (201, AnswerBody::Json("Release")),

@@ -10,79 +10,25 @@ use crate::http::search_words;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::PackageView;
-use crate::store::packages::{MAX_WORDS, Places, Search};
+use crate::store::packages::{MAX_WORDS, Search};
 
 /// The default and the greatest number of packages in a response.
 const LIMIT: (u64, u64) = (20, 1000);
 
-/// The places where a search by words looks, for clients that would otherwise check them.
-const FIELDS: [&str; 7] = [
-    "name",
-    "title",
-    "description",
-    "author",
-    "tags",
-    "classes",
-    "interfaces",
-];
-
-/// Searches packages for a text in name, title or description, as before microversion 1.3.
+/// Searches packages for words and phrases.
 pub(super) fn search(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let text = request.query.get("q").unwrap_or_default();
-    let words = vec![text.to_owned()];
-    Ok(Response::json(&found(
-        service,
-        request,
-        words,
-        Places::Texts,
-    )?))
-}
-
-/// Searches packages for words everywhere but in interfaces, as before microversion 1.4.
-pub(super) fn search_words(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let text = request.query.get("q").unwrap_or_default();
-    let words = text.split_whitespace().map(str::to_owned).collect();
-    let fields = &FIELDS[..FIELDS.len() - 1];
-    by_words(service, request, words, (Places::TextsAndClasses, fields))
-}
-
-/// Searches packages for words and phrases everywhere.
-pub(super) fn search_phrases(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let words = search_words::search_words(request.query.get("q").unwrap_or_default());
-    by_words(service, request, words, (Places::Everywhere, &FIELDS))
-}
-
-fn by_words(
-    service: &Service,
-    request: &Request,
-    words: Vec<String>,
-    (places, fields): (Places, &[&str]),
-) -> Result<Response, Problem> {
-    if words.len() > MAX_WORDS {
-        let detail = format!("`q` may have {MAX_WORDS} words");
-        return Err(Problem::new(ProblemCode::QueryInvalid, detail));
-    }
-    let mut document = found(service, request, words, places)?;
-    document["fields"] = json!(fields);
-    Ok(Response::json(&document))
-}
-
-/// A page of the packages that a search finds.
-fn found(
-    service: &Service,
-    request: &Request,
-    words: Vec<String>,
-    places: Places,
-) -> Result<Value, Problem> {
     let text = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
     let search = Search {
-        words,
-        places,
+        words: search_words::search_words(&text("q")),
         class: text("class"),
         owner: text("owner"),
         marker: text("marker"),
         limit: request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?,
     };
+    if search.words.len() > MAX_WORDS {
+        let detail = format!("`q` may have {MAX_WORDS} words");
+        return Err(Problem::new(ProblemCode::QueryInvalid, detail));
+    }
     let found = service.registry.search(&search)?;
     // Only a full page can have another one behind it.
     let next = found.last().filter(|_| found.len() as u64 == search.limit);
@@ -98,7 +44,9 @@ fn found(
             })
         })
         .collect();
-    Ok(json!({ "packages": packages, "next_marker": next }))
+    Ok(Response::json(
+        &json!({ "packages": packages, "next_marker": next }),
+    ))
 }
 
 /// Shows a package.

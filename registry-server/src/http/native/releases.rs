@@ -27,25 +27,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     Ok(Response::json(&document).modified(&changed))
 }
 
-/// Publishes a release. The response has warnings.
-pub(super) fn publish_with_warnings(
-    service: &Service,
-    request: &Request,
-) -> Result<Response, Problem> {
-    let (status, mut release) = published(service, request)?;
-    let name = request.package(0)?;
-    release["warnings"] = service.publish_warnings(request.principal()?, &name).into();
-    Ok(Response::json_with(status, &release))
-}
-
-/// Publishes a release. The response has no warnings, as before microversion 1.2.
+/// Publishes a release.
 pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let (status, release) = published(service, request)?;
-    Ok(Response::json_with(status, &release))
-}
-
-/// Publishes a release. Returns the status and the body of the response.
-fn published(service: &Service, request: &Request) -> Result<(StatusCode, Value), Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
     let may_be_unsatisfiable = request.query.flag("allow_unsatisfiable")?;
     let archive = &request.body;
@@ -58,7 +41,9 @@ fn published(service: &Service, request: &Request) -> Result<(StatusCode, Value)
         Published::Created(record) => (StatusCode::CREATED, record),
         Published::Unchanged(record) => (StatusCode::OK, record),
     };
-    Ok((status, described(record, None)?))
+    let mut release = described(record, None)?;
+    release["warnings"] = service.publish_warnings(principal, &name).into();
+    Ok(Response::json_with(status, &release))
 }
 
 #[derive(serde::Deserialize)]

@@ -13,7 +13,7 @@ use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::PackageSummary;
 use crate::store::collections::CollectionContent;
-use crate::store::packages::{MAX_WORDS, PackageRow, Places, Search};
+use crate::store::packages::{MAX_WORDS, PackageRow, Search};
 
 /// The limit of packages on a page.
 const MAX_RESULTS: u64 = 50;
@@ -31,7 +31,6 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let words = search_words(query);
     let mut found = service.registry.search(&Search {
         words: words.clone(),
-        places: Places::Everywhere,
         marker: marker.to_owned(),
         // One more than is shown, which shows whether there is another page.
         limit: MAX_RESULTS + 1,

@@ -1,5 +1,6 @@
 //! Reading: documents, batches, snapshots and searches.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
@@ -11,7 +12,9 @@ use pkgres_registry_server::{RegistryBackend, RegistryOptions};
 use pkgres_tests::archives::{archive, archive_with};
 use pkgres_tests::build;
 
-use crate::support::{Place, publish, publish_plain};
+use url::form_urlencoded;
+
+use crate::support::{Place, get, publish, publish_plain};
 
 /// The records of a package as a client reads them.
 pub(super) fn records(registry: &RegistryBackend, name: &str) -> Vec<IndexRecord> {
@@ -244,7 +247,7 @@ pub(super) fn snapshots(place: &Place) {
 }
 
 pub(super) fn search_and_dependants(place: &Place) {
-    let registry = place.open();
+    let registry = Arc::new(place.open());
     let names = [
         "org.acme.Db",
         "org.acme.Web",
@@ -261,9 +264,18 @@ pub(super) fn search_and_dependants(place: &Place) {
         publish(&registry, name, "1.0.0", bytes).expect("a release");
     }
     let found = |text: &str, class: &str, owner: &str, marker: &str, limit: u64| {
-        registry
-            .search_names(text, class, owner, marker, limit)
-            .expect("an answer")
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("q", text)
+            .append_pair("class", class)
+            .append_pair("owner", owner)
+            .append_pair("marker", marker)
+            .append_pair("limit", &limit.to_string())
+            .finish();
+        let (status, document) = get(&registry, &format!("/v1/packages?{query}"), None);
+        assert_eq!(status, 200, "{document}");
+        let packages = document["packages"].as_array().expect("a list").iter();
+        let names = packages.filter_map(|package| package["name"].as_str());
+        names.map(str::to_owned).collect::<Vec<String>>()
     };
     assert_eq!(found("", "", "", "", 20), names);
     assert_eq!(found("", "", "", "org.acme.Web", 1), ["org.acme.Web_2"]);

@@ -37,7 +37,7 @@ macro_rules! codes {
     };
 }
 
-/// Whether an error, or one of its causes, is that there is no space to write, or that the data can only be read.
+/// Whether an error, or one of its causes, is that there is no space to write files, or that they can only be read.
 fn is_unwritable(error: &(dyn Error + 'static)) -> bool {
     use std::io::ErrorKind;
 
@@ -50,14 +50,7 @@ fn is_unwritable(error: &(dyn Error + 'static)) -> bool {
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem
             )
         });
-        // Databases have errors of their own.
-        let text = error.to_string();
-        let is_of_database = [
-            "database or disk is full",
-            "attempt to write a readonly database",
-            "in a read-only transaction",
-        ];
-        if is_full || is_of_database.iter().any(|words| text.contains(words)) {
+        if is_full {
             return true;
         }
         next = error.source();
@@ -183,7 +176,7 @@ impl Problem {
 
     /// A failure of the server. The cause goes to the log, not into the response.
     ///
-    /// A full disk or a read-only database is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
+    /// A full or read-only disk is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let cause = cause.into();
         if is_unwritable(&*cause) {
@@ -241,9 +234,10 @@ impl Error for Problem {
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
         match error {
-            DatabaseError::Unreachable(_) | DatabaseError::NoTls | DatabaseError::Untrusted(_) => {
-                Self::unavailable(error)
-            }
+            DatabaseError::Unreachable(_)
+            | DatabaseError::Unwritable(_)
+            | DatabaseError::NoTls
+            | DatabaseError::Untrusted(_) => Self::unavailable(error),
             // No text of this program has one: it comes from the client.
             DatabaseError::Nul => Self::new(ProblemCode::BodyInvalid, error.to_string()),
             _ => Self::internal(error),
@@ -273,13 +267,10 @@ mod tests {
 
     #[test]
     fn data_that_can_only_be_read_are_unavailable() {
-        for cause in [
-            "attempt to write a readonly database",
-            "db error: ERROR: cannot execute INSERT in a read-only transaction",
-        ] {
-            let problem = Problem::from(DatabaseError::failed(cause));
-            assert_eq!(problem.code, ProblemCode::Unavailable, "{cause}");
-        }
+        let problem = Problem::from(DatabaseError::Unwritable("the disk is full".into()));
+        assert_eq!(problem.code, ProblemCode::Unavailable);
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert_eq!(Problem::internal(full).code, ProblemCode::Unavailable);
         let problem = Problem::from(DatabaseError::failed("no such table"));
         assert_eq!(problem.code, ProblemCode::Internal);
     }

@@ -32,6 +32,9 @@ pub enum DatabaseError {
     /// There is no connection, or it was lost.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] BoxError),
+    /// There is no space left, or the data can only be read, as on a standby.
+    #[error("the database cannot be written: {0}")]
+    Unwritable(#[source] BoxError),
     /// A statement failed, or the data are damaged.
     #[error("the database failed: {0}")]
     Failed(#[source] BoxError),

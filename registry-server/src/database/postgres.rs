@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use postgres::error::{DbError, Severity};
+use postgres::error::{DbError, Severity, SqlState};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, IsolationLevel, Statement};
@@ -153,13 +153,16 @@ impl Postgres {
 
 /// Begins a transaction on a connection. One that writes waits for those of all nodes.
 fn begin(pooled: &mut PooledConnection, read_only: bool) -> Result<PostgresTransaction<'_>> {
-    let builder = pooled.client.build_transaction().read_only(read_only);
-    // A reader sees one state. A writer that got the lock has to see what the writers before it wrote.
-    let builder = builder.isolation_level(if read_only {
-        IsolationLevel::RepeatableRead
+    let builder = pooled.client.build_transaction();
+    // A reader sees one state. A writer that got the lock has to see what the writers before it wrote. It does not claim
+    // to be able to write: a standby rejects that as an unknown feature, before any statement could say that it is one.
+    let builder = if read_only {
+        builder
+            .read_only(true)
+            .isolation_level(IsolationLevel::RepeatableRead)
     } else {
-        IsolationLevel::ReadCommitted
-    });
+        builder.isolation_level(IsolationLevel::ReadCommitted)
+    };
     let transaction = builder.start().map_err(failed)?;
     let mut open = PostgresTransaction {
         transaction,
@@ -301,11 +304,17 @@ impl<'row> FromSql<'row> for Value {
 }
 
 fn failed(error: postgres::Error) -> DatabaseError {
-    if is_lost(&error) {
-        DatabaseError::Unreachable(PostgresError(error).into())
+    let is_unwritable = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION]
+        .iter()
+        .any(|state| error.code() == Some(state));
+    let error_of = if is_lost(&error) {
+        DatabaseError::Unreachable
+    } else if is_unwritable {
+        DatabaseError::Unwritable
     } else {
-        DatabaseError::Failed(PostgresError(error).into())
-    }
+        DatabaseError::Failed
+    };
+    error_of(PostgresError(error).into())
 }
 
 /// Whether an error ends the connection.
@@ -349,6 +358,44 @@ mod tests {
         let outcome: std::result::Result<(), Error> =
             pool.read(|transaction| Ok(transaction.script("SELECT 1")?));
         assert_eq!(outcome, Ok(()));
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_written_differs_from_a_failure() {
+        let Some(server) = pkgres_tests::services::postgres() else {
+            return;
+        };
+        let address = server.database();
+        let pool = Postgres::open(&address).expect("it can be reached");
+        let readonly: Result<()> =
+            pool.read(|transaction| transaction.script("CREATE TABLE things (name TEXT)"));
+        let is_unwritable = matches!(readonly, Err(DatabaseError::Unwritable(_)));
+        assert!(is_unwritable, "{readonly:?}");
+        // The text of the error depends on the language of the server, and its code does not.
+        let full: Result<()> = pool.write(|transaction| {
+            transaction.script("DO $$ BEGIN RAISE 'kein Platz' USING ERRCODE = 'disk_full'; END $$")
+        });
+        assert!(
+            matches!(full, Err(DatabaseError::Unwritable(_))),
+            "{full:?}"
+        );
+        // As on a standby, or if the operator of the server has made the database read-only.
+        let protect: Result<()> = pool.write(|transaction| {
+            transaction.script(
+                "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on',
+                 current_database()); END $$",
+            )
+        });
+        protect.expect("it can be protected");
+        let protected = Postgres::open(&address).expect("it can be reached");
+        let refused: Result<()> =
+            protected.write(|transaction| transaction.script("CREATE TABLE things (name TEXT)"));
+        assert!(
+            matches!(refused, Err(DatabaseError::Unwritable(_))),
+            "{refused:?}"
+        );
+        let wrong: Result<()> = pool.write(|transaction| transaction.script("SELECT nothing"));
+        assert!(matches!(wrong, Err(DatabaseError::Failed(_))), "{wrong:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
 use super::error::{DatabaseError, Result};
 use super::transaction::{Row, Transaction, Value, check};
@@ -194,5 +194,34 @@ impl ToSql for Value {
 }
 
 fn failed(error: rusqlite::Error) -> DatabaseError {
-    DatabaseError::failed(error)
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull | ErrorCode::ReadOnly) => DatabaseError::Unwritable(error.into()),
+        _ => DatabaseError::failed(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_be_written_differs_from_a_failure() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Sqlite::open(&folder.path().join("data.sqlite")).expect("a database");
+        let write = |statements: &str| -> Result<()> {
+            database.write(|transaction| transaction.script(statements))
+        };
+        write("CREATE TABLE things (bytes BYTEA); PRAGMA max_page_count = 3").expect("a table");
+        let full = write("INSERT INTO things (bytes) VALUES (ZEROBLOB(100000))");
+        assert!(
+            matches!(full, Err(DatabaseError::Unwritable(_))),
+            "{full:?}"
+        );
+        let readonly: Result<()> = database
+            .read(|transaction| transaction.script("INSERT INTO things (bytes) VALUES ('a')"));
+        let is_unwritable = matches!(readonly, Err(DatabaseError::Unwritable(_)));
+        assert!(is_unwritable, "{readonly:?}");
+        let wrong = write("INSERT INTO nothing (bytes) VALUES ('a')");
+        assert!(matches!(wrong, Err(DatabaseError::Failed(_))), "{wrong:?}");
+    }
 }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
+use jiff::fmt::rfc2822::DateTimePrinter;
 
 use crate::blobs::{self, Content};
 use crate::index::Document;
@@ -222,8 +223,8 @@ impl Response {
 
 /// A time as the value of a header.
 pub(crate) fn http_date(time: jiff::Timestamp) -> Option<http::HeaderValue> {
-    let text = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    http::HeaderValue::from_str(&text).ok()
+    let text = DateTimePrinter::new().timestamp_to_rfc9110_string(&time);
+    http::HeaderValue::from_str(&text.ok()?).ok()
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub use environment::Environment;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
     Bucket, ExportedState, OpenError, PackageView, Published, RegistryBackend, RegistryOptions,
-    ReleaseView, Storage, TokenView,
+    ReleaseView, Storage,
 };
 
 /// Everything that an embedder holds can be shared between threads.
@@ -58,5 +58,4 @@ const _: () = {
     is_shareable::<ServeOptions>();
     is_shareable::<Service>();
     is_shareable::<Storage>();
-    is_shareable::<TokenView>();
 };

@@ -6,7 +6,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_registry_client::http::{Owners, TokenDescription, TokenRequest};
+use pkgres_registry_client::http::TokenRequest;
+use pkgres_registry_client::protocol::{Owners, TokenDescription};
 use pkgres_registry_client::{HttpRegistry, Registry as _, titled_at};
 use serde_json::{Value, json};
 
@@ -180,7 +181,6 @@ pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) ->
             let mut tokens = open(&args.target, context)?.tokens()?;
             tokens.sort_by(|one, other| (&one.created, &one.id).cmp(&(&other.created, &other.id)));
             if output.is_json() {
-                let tokens: Vec<Value> = tokens.iter().map(token_json).collect();
                 output.json(&json!({"schema_version": 1, "tokens": tokens}));
                 return Ok(Exit::Done);
             }
@@ -222,7 +222,7 @@ fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) 
     };
     let (token, secret) = open(&args.target, context)?.create_token(&request)?;
     if output.is_json() {
-        let mut document = token_json(&token);
+        let mut document = json!(token);
         document["schema_version"] = json!(1);
         document["token"] = json!(secret);
         output.json(&document);
@@ -234,18 +234,6 @@ fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) 
         shown(&token.id)
     ));
     Ok(Exit::Done)
-}
-
-fn token_json(token: &TokenDescription) -> Value {
-    json!({
-        "id": token.id,
-        "owner": token.owner,
-        "scopes": token.scopes,
-        "names": token.names,
-        "note": token.note,
-        "created": token.created,
-        "expires": token.expires,
-    })
 }
 
 /// A token on a line: its id, owner, scopes and names, when it expires, and its note.

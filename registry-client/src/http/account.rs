@@ -1,6 +1,5 @@
 //! Accounts of a registry: the owner of a token, tokens, and the owners of packages.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Code;
@@ -8,6 +7,7 @@ use pkgres_manifest::{PackageName, read_json};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::protocol::{CreatedToken, Identity, Owners, TokenDescription, TokenList};
 use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
@@ -19,72 +19,21 @@ use super::response::Reply;
 /// The most names of owners or tokens that are kept of a response.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The holder of a token, and what the token permits. All texts are as the registry sent them, to be escaped when they
-/// are shown.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[non_exhaustive]
-pub struct Identity {
-    /// The owner, if the registry reports it.
-    #[serde(default)]
-    pub owner: Option<String>,
-    /// The scopes of the token.
-    #[serde(default)]
-    pub scopes: Vec<String>,
-    /// The names and namespaces that it is limited to; empty for all.
-    #[serde(default)]
-    pub names: Vec<String>,
-    /// When it expires, as RFC 3339.
-    #[serde(default)]
-    pub expires: Option<String>,
-}
-
-/// A token, without its secret. All texts are as the registry sent them.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[non_exhaustive]
-pub struct TokenDescription {
-    /// The identifier, which revokes it.
-    pub id: String,
-    /// The owner.
-    pub owner: String,
-    /// The scopes.
-    pub scopes: Vec<String>,
-    /// The names and namespaces that it is limited to; empty for all.
-    #[serde(default)]
-    pub names: Vec<String>,
-    /// The note of its creator.
-    #[serde(default)]
-    pub note: String,
-    /// When it was created, as RFC 3339.
-    #[serde(default)]
-    pub created: Option<String>,
-    /// When it expires, as RFC 3339.
-    #[serde(default)]
-    pub expires: Option<String>,
-}
-
 /// A token that is to be created.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct TokenRequest {
     /// The scopes that it permits; at least one.
     pub scopes: Vec<String>,
     /// Its owner; `None` for that of the creating token, which needs the scope `admin` to name another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The names and namespaces that it is limited to; empty for those of the creating token.
     pub names: Vec<String>,
     /// A note that the list of tokens shows.
     pub note: String,
     /// When it expires, as RFC 3339; `None` for the default of the registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
-}
-
-/// The owners of a package.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[non_exhaustive]
-pub struct Owners {
-    /// A number that grows with each change: a change names the one that it was made for.
-    pub generation: u64,
-    /// The owners, as the registry sent them.
-    pub owners: BTreeSet<String>,
 }
 
 impl HttpRegistry {
@@ -105,14 +54,10 @@ impl HttpRegistry {
     ///
     /// The token has no right to list them, or the registry cannot be reached.
     pub fn tokens(&self) -> Result<Vec<TokenDescription>, RegistryError> {
-        #[derive(serde::Deserialize)]
-        struct Tokens {
-            tokens: Vec<TokenDescription>,
-        }
         let config = self.config()?;
         let request = self.request(&config, Method::GET, "tokens", None)?;
         let mut tokens = self.call(&request, |reply| {
-            let tokens: Tokens = read(&reply.body()?)?;
+            let tokens: TokenList = read(&reply.body()?)?;
             Ok(tokens.tokens)
         })?;
         tokens.truncate(MAX_ENTRIES);
@@ -128,26 +73,18 @@ impl HttpRegistry {
         &self,
         new: &TokenRequest,
     ) -> Result<(TokenDescription, String), RegistryError> {
-        #[derive(serde::Deserialize)]
-        struct Created {
-            token: String,
-            #[serde(flatten)]
-            description: TokenDescription,
-        }
-        let mut body = json!({"scopes": new.scopes, "names": new.names, "note": new.note});
-        if let Some(owner) = &new.owner {
-            body["owner"] = json!(owner);
-        }
-        if let Some(expires) = &new.expires {
-            body["expires"] = json!(expires);
-        }
         let config = self.config()?;
         let request = Request {
             creates: true,
-            ..self.request(&config, Method::POST, "tokens", Some(json_body(&body)))?
+            ..self.request(
+                &config,
+                Method::POST,
+                "tokens",
+                Some(json_body(&json!(new))),
+            )?
         };
         self.call(&request, |reply| {
-            let created: Created = read(&reply.body()?)?;
+            let created: CreatedToken = read(&reply.body()?)?;
             Ok((created.description, created.token))
         })
     }
@@ -188,10 +125,9 @@ impl HttpRegistry {
     ///
     /// The token does not permit it, the owners changed meanwhile, or the registry cannot be reached.
     pub fn set_owners(&self, package: &PackageName, new: &Owners) -> Result<Owners, RegistryError> {
-        let body = json!({"generation": new.generation, "owners": new.owners});
         let config = self.config()?;
         let path = format!("packages/{package}/owners");
-        let request = self.request(&config, Method::PUT, &path, Some(json_body(&body)))?;
+        let request = self.request(&config, Method::PUT, &path, Some(json_body(&json!(new))))?;
         let changed = self.call(&request, |reply| read(&reply.body()?));
         let rejected = match changed {
             Err(RegistryError::Request { finding, source }) if finding.code == Code::Rejected => {

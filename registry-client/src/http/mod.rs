@@ -63,7 +63,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::CompiledIndex;
 
-pub use account::{Identity, Owners, TokenDescription, TokenRequest};
+pub use account::TokenRequest;
 pub use activity::{AwaitedRegistry, NetworkActivity};
 pub use address::{Address, AddressError, why_not_proxy};
 pub use artifact_cache::{ArtifactCache, CacheReport};

@@ -11,10 +11,12 @@
 //! - [`broken_rule`]: what a registry demands of a release.
 //! - [`Snapshot`], [`SignedSnapshot`] and [`MerkleTree`]: the signed state of the index, and the
 //!   proof that a document belongs to it.
+//! - [`Identity`], [`TokenDescription`] and [`Owners`]: who may change what.
 //! - [`ErrorDocument`]: the body of an error response.
 //!
 //! All readers have limits, and none panics or recurses on what it reads.
 
+mod accounts;
 mod batch;
 mod changes;
 mod config;
@@ -29,6 +31,7 @@ mod names;
 mod release_rules;
 mod snapshot;
 
+pub use accounts::{CreatedToken, Identity, Owners, TokenDescription, TokenList};
 pub use batch::{BatchRequest, MAX_BATCH_NAMES};
 pub use changes::{Change, ChangeKind, Changes};
 pub use config::{Config, ConfigLimits, PROTOCOL};

@@ -42,6 +42,5 @@ pub(crate) use lineage::{ClassPart, Lineage};
 pub use open_error::OpenError;
 pub use options::{Bucket, RegistryOptions, Storage};
 pub use publish::Published;
-pub use tokens::TokenView;
 pub(crate) use views::PackageSummary;
 pub use views::{PackageView, ReleaseView};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pkgres_manifest::Hexadecimal;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_registry_client::Namespace;
-use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_client::protocol::{Digest, TokenDescription};
 
 use super::backend::RegistryBackend;
 use super::publish::Rollback;
@@ -18,41 +18,20 @@ use crate::store::tokens::{self, TokenRow};
 /// The prefix of every secret, by which scanners find secrets that leak.
 const SECRET_PREFIX: &str = "pkgres_";
 
-/// A token without its secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TokenView {
-    /// The id of the token, which is not secret.
-    pub id: String,
-    /// The owner of the token.
-    pub owner: String,
-    /// The permissions of the token.
-    pub scopes: Vec<String>,
-    /// The packages that the token is for; empty for all.
-    pub names: Vec<String>,
-    /// The note of its owner.
-    pub note: String,
-    /// When the token was created, as RFC 3339.
-    pub created: String,
-    /// When the token expires, as RFC 3339; `None` if it does not.
-    pub expires: Option<String>,
-}
-
-impl From<TokenRow> for TokenView {
-    fn from(row: TokenRow) -> Self {
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
-        let names: Vec<String> = words(&row.names);
-        let mut scopes: Vec<String> = words(&row.scopes);
-        scopes.retain(|text| Scope::parse(text).is_none_or(|scope| scope.is_possible_for(&names)));
-        Self {
-            scopes,
-            names,
-            id: row.id,
-            owner: row.owner,
-            note: row.note,
-            created: row.created,
-            expires: row.expires,
-        }
+/// A token without its secret, and without scopes that are impossible for it.
+fn described(row: TokenRow) -> TokenDescription {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+    let names: Vec<String> = words(&row.names);
+    let mut scopes: Vec<String> = words(&row.scopes);
+    scopes.retain(|text| Scope::parse(text).is_none_or(|scope| scope.is_possible_for(&names)));
+    TokenDescription {
+        scopes,
+        names,
+        id: row.id,
+        owner: row.owner,
+        note: row.note,
+        created: Some(row.created),
+        expires: row.expires,
     }
 }
 
@@ -63,7 +42,7 @@ impl RegistryBackend {
         &self,
         principal: &Principal,
         new: &NewToken,
-    ) -> Result<(TokenView, String), Problem> {
+    ) -> Result<(TokenDescription, String), Problem> {
         principal.require_to_create(new)?;
         let (row, secret) = self.new_token(new);
         let digest = Digest::of(secret.as_bytes()).to_string();
@@ -88,7 +67,7 @@ impl RegistryBackend {
             token = principal.credential.token(),
             "created a token"
         );
-        Ok((row.into(), secret))
+        Ok((described(row), secret))
     }
 
     /// The row of a new token, and its secret.
@@ -172,14 +151,14 @@ impl RegistryBackend {
 
     /// The tokens that a principal may see, the oldest first: all, or those of the same owner whose packages the
     /// principal has as well.
-    pub fn tokens(&self, principal: &Principal) -> Result<Vec<TokenView>, Problem> {
+    pub fn tokens(&self, principal: &Principal) -> Result<Vec<TokenDescription>, Problem> {
         principal.require(Scope::Tokens)?;
         let owner = (!principal.is_admin()).then_some(principal.owner.as_str());
         let mut rows = self
             .database
             .read(|transaction| tokens::list(transaction, owner))?;
         rows.retain(|row| may_handle(principal, row));
-        Ok(rows.into_iter().map(TokenView::from).collect())
+        Ok(rows.into_iter().map(described).collect())
     }
 
     /// Removes a token, which is invalid from then on. Any token may remove itself, and a principal

@@ -6,7 +6,8 @@ use http::StatusCode;
 use http::header::{self, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use pkgres_registry_client::Namespace;
-use serde_json::{Value, json};
+use pkgres_registry_client::protocol::{CreatedToken, Identity, TokenList};
+use serde_json::json;
 
 use super::packages::is_owner;
 use crate::access::{NewToken, Scope};
@@ -15,7 +16,6 @@ use crate::http::request::Request;
 use crate::http::response::{NO_STORE, Response};
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::TokenView;
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,35 +94,23 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
         .with_note(token.note)
         .with_expiry(Some(expires));
     let (created, secret) = service.registry.create_token(principal, &new)?;
-    let mut value = described(&created);
-    // The secret is shown only here.
-    value["token"] = secret.into();
     // Relative, because no node knows the address that a proxy has for it.
     let location = HeaderValue::from_str(&format!("tokens/{}", created.id));
     let location = location.map_err(Problem::internal)?;
+    // The secret is shown only here.
+    let value = json!(CreatedToken {
+        description: created,
+        token: secret,
+    });
     Ok(Response::json_with(StatusCode::CREATED, &value)
         .header(header::LOCATION, location)
         .header(header::CACHE_CONTROL, NO_STORE))
 }
 
-/// A token as JSON, without its secret.
-fn described(token: &TokenView) -> Value {
-    json!({
-        "id": token.id,
-        "owner": token.owner,
-        "scopes": token.scopes,
-        "names": token.names,
-        "note": token.note,
-        "created": token.created,
-        "expires": token.expires,
-    })
-}
-
 /// Lists tokens.
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let tokens = service.registry.tokens(request.principal()?)?;
-    let tokens: Vec<Value> = tokens.iter().map(described).collect();
-    Ok(Response::json(&json!({ "tokens": tokens })))
+    Ok(Response::json(&json!(TokenList { tokens })))
 }
 
 /// Removes a token.
@@ -137,17 +125,13 @@ pub(super) fn remove(service: &Service, request: &Request) -> Result<Response, P
 /// Shows the owner and the rights of the token.
 pub(super) fn whoami(_: &Service, request: &Request) -> Result<Response, Problem> {
     let principal = request.principal()?;
-    let scopes: Vec<&str> = principal
-        .scopes
-        .iter()
-        .map(|scope| scope.as_str())
-        .collect();
-    let names: Vec<String> = principal.names.iter().map(Namespace::to_string).collect();
-    Ok(Response::json(&json!({
-        "token": principal.credential.token(),
-        "owner": principal.owner,
-        "scopes": scopes,
-        "names": names,
-        "expires": principal.expires.map(|time| time.to_string()),
-    })))
+    let scopes = principal.scopes.iter();
+    let identity = Identity {
+        token: principal.credential.token().map(str::to_owned),
+        owner: Some(principal.owner.clone()),
+        scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
+        names: principal.names.iter().map(Namespace::to_string).collect(),
+        expires: principal.expires.map(|time| time.to_string()),
+    };
+    Ok(Response::json(&json!(identity)))
 }

@@ -14,10 +14,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use pkgres_files::{EntryAttributes, FileError};
 use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
 
@@ -36,6 +36,13 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The most bytes of a name that is readable; longer ones are the digest of it.
 const MOST_NAME: usize = 200;
+
+/// What names of files do not have as it is, so that they are readable everywhere.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'_')
+    .remove(b'-')
+    .remove(b':')
+    .remove(b'.');
 
 /// Modes: nobody else reads what was in the files of a machine.
 const FOLDER_MODE: u32 = 0o700;
@@ -267,16 +274,9 @@ fn application_of(name: &str) -> String {
 
 /// A name of a file for a text: readable, and different for different texts.
 fn file_name(text: &str, extension: &str) -> String {
-    let mut name = String::new();
-    for (number, byte) in text.bytes().enumerate() {
-        let is_plain =
-            byte.is_ascii_alphanumeric() || b"_-:".contains(&byte) || (byte == b'.' && number > 0);
-        if is_plain {
-            name.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(name, "%{byte:02X}");
-        }
+    let mut name = utf8_percent_encode(text, ESCAPED).to_string();
+    if name.starts_with('.') {
+        name.replace_range(..1, "%2E");
     }
     if name.len() > MOST_NAME {
         name = format!("%{}", Hexadecimal(&sha256(text.as_bytes())));

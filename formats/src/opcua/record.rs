@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, NameError, PackageName, Requirement, Shared,
@@ -26,7 +27,23 @@ const NODES: &str = "nodes";
 const NODES_LABEL: &str = "the nodes that are no types";
 
 /// The characters that no name can have, and the one that escapes them.
-const ESCAPED: &str = r#"@"'`\<>{}|^,%()"#;
+const ESCAPED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'@')
+    .add(b'"')
+    .add(b'\'')
+    .add(b'`')
+    .add(b'\\')
+    .add(b'<')
+    .add(b'>')
+    .add(b'{')
+    .add(b'}')
+    .add(b'|')
+    .add(b'^')
+    .add(b',')
+    .add(b'%')
+    .add(b'(')
+    .add(b')');
 
 /// Returns the class of a type.
 pub(super) fn class_name(namespace: &str, identifier: &str) -> Result<ClassName, NameError> {
@@ -71,14 +88,7 @@ pub(super) fn parts_of(class: &ClassName) -> Option<(&str, String, Option<TypeKi
 
 /// Writes the bytes that names cannot have as `%` and two digits.
 fn escaped(identifier: &str) -> String {
-    let mut text = String::with_capacity(identifier.len());
-    for byte in identifier.bytes() {
-        if byte.is_ascii_graphic() && !ESCAPED.contains(char::from(byte)) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-    }
+    let mut text = utf8_percent_encode(identifier, ESCAPED).to_string();
     // No name ends with a colon.
     if text.ends_with(':') {
         text.truncate(text.len() - 1);
@@ -89,17 +99,8 @@ fn escaped(identifier: &str) -> String {
 
 /// The identifier that [`escaped`] wrote.
 fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        bytes.extend_from_slice(&rest.as_bytes()[..at]);
-        let digits = rest.get(at + 1..at + 3);
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.unwrap_or(b'%'));
-        rest = &rest[at + if byte.is_some() { 3 } else { 1 }..];
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
+    let bytes = percent_decode_str(text);
+    bytes.decode_utf8_lossy().into_owned()
 }
 
 /// The classes of a release, as they are collected.
@@ -329,5 +330,31 @@ impl NodeSet<'_> {
             Diagnostic::warning(Code::Field, message).at(self.locate(one.span))
         });
         warnings.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_escaped_and_read_back() {
+        for (identifier, written) in [
+            ("s=Pump", "s=Pump"),
+            ("s=A B@1", "s=A%20B%401"),
+            ("s=100%+5", "s=100%25+5"),
+            ("s=a:", "s=a%3A"),
+            ("s=\u{fc}\t", "s=%C3%BC%09"),
+        ] {
+            assert_eq!(escaped(identifier), written);
+            assert_eq!(unescaped(written), identifier);
+        }
+    }
+
+    #[test]
+    fn what_is_no_escape_stays_as_it_is() {
+        for text in ["a%", "a%4", "a%+5", "a%zz", "a%-1b"] {
+            assert_eq!(unescaped(text), text);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 use url::{Host, Url};
 
@@ -138,11 +139,7 @@ pub(super) fn shown(url: &Url) -> String {
 
 /// A part of an address without its percent signs.
 fn decoded(text: &str) -> String {
-    let pairs = format!("x={}", text.replace('+', "%2B"));
-    url::form_urlencoded::parse(pairs.as_bytes())
-        .next()
-        .map(|(_, value)| value.into_owned())
-        .unwrap_or_default()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// The address without credentials.

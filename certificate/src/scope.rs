@@ -192,7 +192,7 @@ pub(crate) fn packages_of(derivation: &Derivation) -> BTreeSet<PackageName> {
         if let DerivationVariable::Binding { owner, .. } = variable {
             packages.insert(owner.name.clone());
         }
-        packages.insert(target_of(variable).clone());
+        packages.insert(variable.package().clone());
     }
     for clause in &derivation.clauses {
         if let ClauseOrigin::Hierarchy { requirements, .. } = &clause.origin {
@@ -215,15 +215,6 @@ fn packages_in(derivation: &Derivation, clause: &DerivedClause) -> Vec<PackageNa
     let variables = clause.literals.iter();
     let variables = variables.map(|literal| &derivation.variables[literal.variable]);
     variables
-        .map(|variable| target_of(variable).clone())
+        .map(|variable| variable.package().clone())
         .collect()
-}
-
-/// The package whose releases are the values of a variable.
-fn target_of(variable: &DerivationVariable) -> &PackageName {
-    match variable {
-        DerivationVariable::Package { package, .. }
-        | DerivationVariable::Release { package, .. }
-        | DerivationVariable::Binding { package, .. } => package,
-    }
 }

@@ -31,8 +31,8 @@ pub struct Derivation {
     pub clauses: Vec<DerivedClause>,
 }
 
-/// A variable of a derivation. Its values are positions in its ascending list of versions; the length of the list
-/// means "none of them".
+/// A variable of a derivation. Its values are positions in its ascending [list of versions](Self::versions); the length of
+/// the list means "none of them".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DerivationVariable {
     /// The release of a package that may have only one.
@@ -58,6 +58,25 @@ pub enum DerivationVariable {
         /// All versions of that package.
         versions: Vec<Version>,
     },
+}
+
+impl DerivationVariable {
+    /// The package whose releases are the values.
+    pub fn package(&self) -> &PackageName {
+        match self {
+            Self::Package { package, .. }
+            | Self::Release { package, .. }
+            | Self::Binding { package, .. } => package,
+        }
+    }
+
+    /// The list of versions that values are positions in.
+    pub fn versions(&self) -> &[Version] {
+        match self {
+            Self::Package { versions, .. } | Self::Binding { versions, .. } => versions,
+            Self::Release { version, .. } => std::slice::from_ref(version),
+        }
+    }
 }
 
 /// A clause: at least one of its literals holds.

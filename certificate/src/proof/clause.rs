@@ -28,12 +28,10 @@ pub(super) struct Term {
 
 impl<'proof> Values<'proof> {
     pub(super) fn new(variable: &DerivationVariable, group: &'proof Group) -> Self {
-        let versions = match variable {
-            DerivationVariable::Package { versions, .. }
-            | DerivationVariable::Binding { versions, .. } => versions.as_slice(),
-            DerivationVariable::Release { version, .. } => std::slice::from_ref(version),
-        };
-        let literals = versions.iter().map(|version| group.value(version));
+        let literals = variable
+            .versions()
+            .iter()
+            .map(|version| group.value(version));
         let literals: Vec<Option<Literal>> = literals.chain([Some(group.none)]).collect();
         Self {
             group,

@@ -112,7 +112,7 @@ impl<'proof> Writer<'proof> {
     }
 
     fn package(&self, term: &Term) -> &'proof PackageName {
-        package_of(&self.derivation.variables[term.variable])
+        self.derivation.variables[term.variable].package()
     }
 
     /// The sets of a clause.
@@ -408,13 +408,5 @@ fn key_of(variable: &DerivationVariable) -> GroupKey {
         DerivationVariable::Binding { owner, package, .. } => {
             GroupKey::Binding(owner.clone(), package.clone())
         }
-    }
-}
-
-fn package_of(variable: &DerivationVariable) -> &PackageName {
-    match variable {
-        DerivationVariable::Package { package, .. }
-        | DerivationVariable::Release { package, .. }
-        | DerivationVariable::Binding { package, .. } => package,
     }
 }

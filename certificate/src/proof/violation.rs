@@ -10,8 +10,8 @@ use pkgres_manifest::PackageName;
 use pkgres_proof_checker::{Constraint, Database, Literal};
 use pkgres_resolver::DerivationVariable;
 
+use super::Writer;
 use super::clause::Term;
-use super::{Writer, package_of};
 use crate::NotCertified;
 use crate::formula::Row;
 
@@ -51,7 +51,7 @@ impl Writer<'_> {
             let bound = encoding
                 .rows()
                 .bound
-                .get(package_of(&self.derivation.variables[*variable]));
+                .get(self.derivation.variables[*variable].package());
             present.extend(bound.into_iter().flatten());
         }
         // Steps of inheritance that all remaining releases share.
@@ -127,5 +127,5 @@ fn constraint(row: &Row) -> Option<Constraint> {
 fn owner_of(variable: &DerivationVariable, package: &PackageName) -> bool {
     let is_bound_by =
         matches!(variable, DerivationVariable::Binding { owner, .. } if owner.name == *package);
-    is_bound_by || package_of(variable) == package
+    is_bound_by || variable.package() == package
 }

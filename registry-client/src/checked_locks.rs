@@ -44,19 +44,19 @@ pub struct CheckedLocks {
 
 /// Everything that a check depends on, as far as it is known before anything is parsed.
 #[derive(Clone, Copy)]
-pub struct LockCheckInputs<'case> {
+pub struct LockCheckInputs<'inputs> {
     /// The path of the lockfile. One check is kept for each path.
-    pub path: &'case Path,
+    pub path: &'inputs Path,
     /// Its content.
     pub lock: LockContent,
     /// The bytes of the manifest of the root.
-    pub manifest: &'case [u8],
+    pub manifest: &'inputs [u8],
     /// The request. Its roots and locked versions follow from the manifest and the lockfile, and do not count.
-    pub request: &'case Request,
+    pub request: &'inputs Request,
     /// The registries.
-    pub registries: &'case RegistrySet,
+    pub registries: &'inputs RegistrySet,
     /// The options with which the root and the lockfile are read.
-    pub options: &'case ReadOptions,
+    pub options: &'inputs ReadOptions,
 }
 
 impl CheckedLocks {
@@ -78,19 +78,19 @@ impl CheckedLocks {
         content.ok().map(LockContent)
     }
 
-    /// The question whether a lockfile passes; `None` if not everything that it depends on is known, as with folders
-    /// and registries on the network.
-    pub fn question(&self, case: LockCheckInputs<'_>) -> Option<LockCheckKey> {
-        let contents = case.registries.contents()?;
-        let path = std::path::absolute(case.path).ok()?;
-        let context = format!("{HEADER} {} {:?}", self.program, case.options);
-        let request = request_digest(case.request);
+    /// The key of a check with these inputs; `None` if not everything that it depends on is known, as with folders and
+    /// registries on the network.
+    pub fn key(&self, inputs: LockCheckInputs<'_>) -> Option<LockCheckKey> {
+        let contents = inputs.registries.contents()?;
+        let path = std::path::absolute(inputs.path).ok()?;
+        let context = format!("{HEADER} {} {:?}", self.program, inputs.options);
+        let request = request_digest(inputs.request);
         let known = [
             context.as_bytes(),
             &request,
             &contents,
-            &case.lock.0,
-            case.manifest,
+            &inputs.lock.0,
+            inputs.manifest,
         ];
         let name = digest_of(&[path.as_os_str().as_encoded_bytes()]);
         Some(LockCheckKey {
@@ -127,13 +127,13 @@ impl RootFile {
     }
 }
 
-/// The question whether a lockfile passes.
+/// The key of a check in the cache.
 #[derive(Debug)]
 pub struct LockCheckKey {
     path: PathBuf,
     /// A digest of everything that the answer depends on, except for the files beside the manifest.
     known: Sha256Digest,
-    /// The content of the registries at the time of the question.
+    /// The content of the registries at the time when the key was made.
     contents: Sha256Digest,
 }
 

@@ -42,7 +42,7 @@ packages:
 complete: true
 "#;
 
-/// An index, a lockfile and a question about it.
+/// An index, a lockfile and a check of it.
 struct Setting {
     folder: TempDir,
     request: Request,
@@ -126,13 +126,13 @@ impl Setting {
         let checked = CheckedLocks::new(&self.cache(), self.program.to_owned(), SystemTime::now());
         let path = self.folder.path().join("pkgres.lock");
         let bytes = self.lock.as_bytes();
-        let question = checked.question(self.case(&path, &registries));
-        let known = (question.as_ref()).and_then(|question| {
+        let key = checked.key(self.inputs(&path, &registries));
+        let known = (key.as_ref()).and_then(|key| {
             let find = |path: &PackagePath| {
                 let found = self.files.iter().find(|(name, _)| *name == path.as_str());
                 found.map(|(_, text)| text.as_bytes().to_vec())
             };
-            question.has_passed(find)
+            key.has_passed(find)
         });
         let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.options.limits)
             .into_result()
@@ -140,17 +140,17 @@ impl Setting {
         let releases = lock.packages.len();
         let report = check_lock(LockCheck::new(self.request.clone(), lock), &registries);
         let report = report.expect("the registry can be read");
-        if let Some(question) = question {
-            question.remember(&report, releases, &self.root_files(), &registries);
+        if let Some(key) = key {
+            key.remember(&report, releases, &self.root_files(), &registries);
         }
         (known, report)
     }
 
-    fn case<'case>(
-        &'case self,
-        path: &'case Path,
-        registries: &'case RegistrySet,
-    ) -> LockCheckInputs<'case> {
+    fn inputs<'inputs>(
+        &'inputs self,
+        path: &'inputs Path,
+        registries: &'inputs RegistrySet,
+    ) -> LockCheckInputs<'inputs> {
         LockCheckInputs {
             path,
             lock: LockContent::of(self.lock.as_bytes()),
@@ -304,8 +304,8 @@ fn a_change_during_the_check_is_not_remembered() {
     let registries = setting.registries();
     let checked = CheckedLocks::new(&setting.cache(), "another".to_owned(), SystemTime::now());
     let path = setting.folder.path().join("pkgres.lock");
-    let question = checked
-        .question(setting.case(&path, &registries))
+    let key = checked
+        .key(setting.inputs(&path, &registries))
         .expect("all that it depends on is known");
     for compiled in fs::read_dir(setting.cache().join("compiled")).expect("a folder") {
         fs::remove_file(compiled.expect("an entry").path()).expect("it can be removed");
@@ -314,8 +314,8 @@ fn a_change_during_the_check_is_not_remembered() {
     setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
     let names = [name("b.B")];
     let _ = registries.supply(&names);
-    question.remember(&LockReport::default(), 1, &[], &registries);
-    assert_eq!(question.has_passed(|_| None), None);
+    key.remember(&LockReport::default(), 1, &[], &registries);
+    assert_eq!(key.has_passed(|_| None), None);
 }
 
 /// A lockfile is read unless it looks as it did when it was read and had been left alone.

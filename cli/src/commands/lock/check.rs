@@ -44,17 +44,17 @@ pub(super) fn check(
     let folder = manifest_file.folder.clone();
     // Errors of the project are reported before errors of its registries.
     let task = SolveTask::in_folder(&manifest_file.folder, context);
-    let question = (task.as_ref().ok()).and_then(|task| question(&manifest_file, task, context));
+    let key = (task.as_ref().ok()).and_then(|task| cache_key(&manifest_file, task, context));
     let options = &context.read_options;
-    let known = question.as_ref().and_then(|(question, _)| {
-        question.has_passed(|path| manifest_file.file(path, options).ok())
-    });
+    let known = key
+        .as_ref()
+        .and_then(|(key, _)| key.has_passed(|path| manifest_file.file(path, options).ok()));
     let checked = match known {
         Some(count) => Checked {
             count,
             ..Checked::default()
         },
-        None => check_content(manifest_file, task, question, context, output)?,
+        None => check_content(manifest_file, task, key, context, output)?,
     };
     let disagreement = match agreed {
         Some(agreed) if checked.report.stale.is_empty() => {
@@ -152,9 +152,8 @@ fn show_report(
     }
 }
 
-/// The question to the cache whether the lockfile is up to date, with the content of the lockfile; `None` if the cache
-/// cannot answer it.
-fn question(
+/// The key of the check in the cache, with the content of the lockfile; `None` if the cache cannot have it.
+fn cache_key(
     manifest_file: &ManifestFile,
     task: &SolveTask,
     context: &Context,
@@ -168,7 +167,7 @@ fn question(
     let checked = context.registries.checked_locks()?;
     let options = &context.read_options;
     let lock = checked.content(&path, &options.limits)?;
-    let question = checked.question(LockCheckInputs {
+    let key = checked.key(LockCheckInputs {
         path: &path,
         lock,
         manifest: &manifest_file.bytes,
@@ -176,14 +175,14 @@ fn question(
         registries: &task.registries,
         options,
     });
-    Some((question?, lock))
+    Some((key?, lock))
 }
 
 /// Checks the lockfile entry by entry.
 fn check_content(
     manifest_file: ManifestFile,
     task: Result<SolveTask>,
-    question: Option<(LockCheckKey, LockContent)>,
+    key: Option<(LockCheckKey, LockContent)>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Checked> {
@@ -195,11 +194,11 @@ fn check_content(
     let task = task?.with_root(&project, context)?;
     let entries = check_entries(&project, task, context, output)?;
     let checked = entries.checked;
-    if let Some((question, content)) = question
+    if let Some((key, content)) = key
         && !entries.has_findings
         && content == LockContent::of(&entries.bytes)
     {
-        question.remember(&checked.report, checked.count, &files, &entries.registries);
+        key.remember(&checked.report, checked.count, &files, &entries.registries);
     }
     Ok(checked)
 }

@@ -37,7 +37,6 @@ mod read;
 mod real_file_system;
 #[cfg(target_os = "linux")]
 mod root_folder;
-pub mod simulated;
 mod spool;
 mod temporary;
 #[cfg(unix)]

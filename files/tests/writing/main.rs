@@ -3,17 +3,20 @@
 // These files are thrown away.
 #![allow(clippy::disallowed_methods)]
 
+mod simulated;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
     Access, FileSystem, FolderWriter, Follow, NewContent, NewTreeFile, NewTreeLink, RealFileSystem,
     make_folder, prepare_tree, read_file, read_file_below, replace_tree, write_cache_pieces,
     write_file, write_files, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
+
+use self::simulated::{Fault, SimulatedFileSystem};
 
 const OLD: &[u8] = b"the old content";
 const NEW: &[u8] = b"the new content, which is longer";

@@ -10,11 +10,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
+use pkgres_files::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 
 /// The fault at the chosen step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// The step fails and has no effect.
     Fails,
     /// The machine crashes before the step: it and all later steps fail.
@@ -163,13 +163,15 @@ fn names(path: &Path) -> impl Iterator<Item = &OsStr> {
 
 /// A file system in memory.
 #[derive(Debug, Clone, Default)]
-pub struct SimulatedFileSystem {
+pub(crate) struct SimulatedFileSystem {
     state: Rc<RefCell<State>>,
 }
 
 impl SimulatedFileSystem {
     /// A file system with these files, all synced.
-    pub fn with_files<'file>(files: impl IntoIterator<Item = (&'file str, &'file [u8])>) -> Self {
+    pub(crate) fn with_files<'file>(
+        files: impl IntoIterator<Item = (&'file str, &'file [u8])>,
+    ) -> Self {
         let system = Self::default();
         {
             let mut state = system.state.borrow_mut();
@@ -198,23 +200,23 @@ impl SimulatedFileSystem {
     }
 
     /// Sets a fault at a step, counted from zero.
-    pub fn set_fault(&self, step: usize, fault: Fault) {
+    pub(crate) fn set_fault(&self, step: usize, fault: Fault) {
         self.state.borrow_mut().fault = Some((step, fault));
     }
 
     /// The number of steps taken.
-    pub fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.state.borrow().steps
     }
 
     /// The files that a reader sees.
-    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         self.state.borrow().files(Names::Seen, Content::Seen)
     }
 
     /// The states in which a crashed machine can come up again: with everything that was not synced, with nothing of it,
     /// and with file contents cut in half.
-    pub fn after_crash(&self) -> Vec<BTreeMap<PathBuf, Vec<u8>>> {
+    pub(crate) fn after_crash(&self) -> Vec<BTreeMap<PathBuf, Vec<u8>>> {
         let state = self.state.borrow();
         vec![
             state.files(Names::Seen, Content::Seen),

@@ -17,6 +17,18 @@ pub enum EntryKind {
     Other,
 }
 
+impl EntryKind {
+    /// The kind in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Folder => "folder",
+            Self::Link => "link",
+            Self::Other => "special file",
+        }
+    }
+}
+
 /// The access rights of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -37,7 +37,7 @@ pub(super) fn run(args: &VerifyCertificateArgs, output: &mut Output) -> Result<E
     for accepted in &all {
         output.prose(&text(accepted));
     }
-    let sum = |count: fn(&Accepted) -> usize| all.iter().map(count).sum();
+    let sum = |count: fn(&Accepted) -> usize| all.iter().map(count).sum::<usize>();
     output.note(&format!(
         "Checked {} in {}. The .opb and .json files are trusted; the search is not",
         counted(sum(|accepted| accepted.constraints), "constraint"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 use pkgres_manifest::ResourceDescription;
+use pkgres_manifest::diagnostic::counted;
 
 use super::attributes::{WantedAttributes, attribute_setters, octal};
 use super::directory::account_wishes;
@@ -49,7 +50,7 @@ struct Content(Arc<[u8]>);
 
 impl fmt::Debug for Content {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", sized(self.0.len() as u64))
+        write!(formatter, "{}", counted(self.0.len(), "byte"))
     }
 }
 
@@ -151,7 +152,10 @@ impl Resource for File {
             if let Some(content) = content
                 && !has_content(probe, &self.path, entry.size, &content.0)?
             {
-                let (is, mut wanted) = (sized(entry.size), sized(content.0.len() as u64));
+                let (is, mut wanted) = (
+                    counted(entry.size, "byte"),
+                    counted(content.0.len(), "byte"),
+                );
                 if is == wanted {
                     wanted = wanted.replacen(' ', " other ", 1);
                 }
@@ -163,7 +167,7 @@ impl Resource for File {
             let wanted = format!(
                 "{}, {}",
                 octal(compared.attributes.mode),
-                sized(content.0.len() as u64)
+                counted(content.0.len(), "byte")
             );
             differences.push(Difference::new("file", None::<String>, Some(wanted)));
             written = Some(content);
@@ -299,7 +303,7 @@ impl File {
                 return Err(ResourceError::Invalid(message));
             }
             Some(entry) if awaited.is_pending => {
-                let (is, wanted) = (sized(entry.size), KNOWN_LATER);
+                let (is, wanted) = (counted(entry.size, "byte"), KNOWN_LATER);
                 differences.insert(0, Difference::new(CONTENT, Some(is), Some(wanted)));
             }
             Some(_) if differences.is_empty() => {
@@ -315,13 +319,6 @@ impl File {
             parents: Parents::missing(self.has_parents, &self.path, probe)?,
             differences,
         }))
-    }
-}
-
-fn sized(bytes: u64) -> String {
-    match bytes {
-        1 => "1 byte".to_owned(),
-        bytes => format!("{bytes} bytes"),
     }
 }
 

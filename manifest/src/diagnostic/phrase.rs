@@ -1,8 +1,10 @@
 //! Phrases that messages have in common.
 
+use std::fmt::Display;
+
 /// A number with its noun: `1 package`, `2 packages`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 

@@ -132,28 +132,12 @@ fn shown(difference: &FileDifference) -> String {
 /// What is at a path, in words.
 fn described(entry: &RootEntry) -> String {
     match entry.kind {
-        EntryKind::File => format!("{:04o}, {}", entry.mode, sized(entry.size)),
+        EntryKind::File => format!("{:04o}, {}", entry.mode, counted(entry.size, "byte")),
         EntryKind::Link => {
             let target = entry.link_target.clone().unwrap_or_default();
             format!("link to {}", Escaped::path(&target))
         }
-        kind => format!("{}, {:04o}", kind_name(kind), entry.mode),
-    }
-}
-
-fn kind_name(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Folder => "folder",
-        EntryKind::Link => "link",
-        _ => "special file",
-    }
-}
-
-fn sized(bytes: u64) -> String {
-    match bytes {
-        1 => "1 byte".to_owned(),
-        bytes => format!("{bytes} bytes"),
+        kind => format!("{}, {:04o}", kind.name(), entry.mode),
     }
 }
 
@@ -167,7 +151,11 @@ fn changes(before: &RootEntry, after: &RootEntry, content: &ContentDifference) -
         changes.push(if before.size == after.size {
             "other content".to_owned()
         } else {
-            format!("{} -> {}", sized(before.size), sized(after.size))
+            format!(
+                "{} -> {}",
+                counted(before.size, "byte"),
+                counted(after.size, "byte")
+            )
         });
     }
     if before.mode != after.mode {
@@ -202,10 +190,8 @@ fn unified(difference: &FileDifference) -> Option<String> {
 fn entry_json(entry: &RootEntry) -> Value {
     let mut document = json!({
         "kind": match entry.kind {
-            EntryKind::File => "file",
-            EntryKind::Folder => "folder",
-            EntryKind::Link => "link",
-            _ => "other",
+            EntryKind::Other => "other",
+            kind => kind.name(),
         },
         "mode": format!("{:04o}", entry.mode),
         "owner": entry.user,

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::{Map, Value, json};
 
 use crate::output::{PartLine, Stream};
+use crate::show::padded;
 
 /// How the lines of a part show its name.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub(crate) enum PartMark {
 impl PartMark {
     /// The mark of text: the names of all parts are as wide.
     pub(crate) fn prefix(name: &str, width: usize) -> Self {
-        Self::Prefix(format!("{name:<width$} | "))
+        Self::Prefix(format!("{} | ", padded(name, width)))
     }
 
     /// The mark of JSON lines.

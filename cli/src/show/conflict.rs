@@ -7,6 +7,7 @@ use pkgres_manifest::ReleaseSource;
 use pkgres_manifest::diagnostic::{Code, Location, sentence_list};
 use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
 
+use super::columns::{columns, padded};
 use super::shortened_list::{Folded, FoldedLine};
 
 /// The greatest number of lines of a conflict as text, in a wide terminal. Longer explanations are folded.
@@ -77,9 +78,9 @@ impl ConflictLayout<'_> {
         max_lines: usize,
         text: &mut String,
     ) -> usize {
-        let origins = clashing.iter().map(|(origin, _)| origin.chars().count());
+        let origins = clashing.iter().map(|(origin, _)| columns(origin));
         let width = origins.max().unwrap_or(0);
-        let longest = clashing.iter().map(|(_, what)| what.chars().count()).max();
+        let longest = clashing.iter().map(|(_, what)| columns(what)).max();
         let needed = 6 + width + longest.unwrap_or(0);
         let is_narrow = self.columns.is_some_and(|columns| needed > columns);
         let folded = Folded::new(clashing, max_lines);
@@ -94,7 +95,9 @@ impl ConflictLayout<'_> {
                 FoldedLine::Shown((origin, what)) if is_narrow => {
                     format!("\n  {mark} {origin}\n      {what}")
                 }
-                FoldedLine::Shown((origin, what)) => format!("\n  {mark} {origin:width$}  {what}"),
+                FoldedLine::Shown((origin, what)) => {
+                    format!("\n  {mark} {}  {what}", padded(origin, width))
+                }
                 FoldedLine::Hidden(count) => format!(
                     "\n  {mark} ... {count} more that clash; `{}` lists all",
                     self.lists_all

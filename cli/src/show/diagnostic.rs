@@ -5,6 +5,8 @@ use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity, credentials};
 use serde_json::{Value, json};
 
+use super::columns::without_styles;
+
 /// How many bytes are shown before a position in a very long line.
 const WINDOW_BYTES: usize = 60;
 
@@ -58,10 +60,12 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
 /// A finding that names files, but has no source lines: without the empty margin, and with the arrows indented as they
 /// are beside a margin.
 fn without_margin(text: &str) -> String {
-    let lines = text.lines().filter(|line| plain(line).trim() != "|");
+    let lines = text
+        .lines()
+        .filter(|line| without_styles(line).trim() != "|");
     let lines: Vec<String> = lines
         .map(|line| {
-            let indent = if plain(line).starts_with("--> ") {
+            let indent = if without_styles(line).starts_with("--> ") {
                 " "
             } else {
                 ""
@@ -70,11 +74,6 @@ fn without_margin(text: &str) -> String {
         })
         .collect();
     lines.join("\n")
-}
-
-/// A line without its styles.
-fn plain(line: &str) -> String {
-    anstream::adapter::strip_str(line).to_string()
 }
 
 /// A finding without a position: the snippet renderer would draw an empty margin.

@@ -1,5 +1,7 @@
 //! Breaks lines so that they fit the width of a terminal.
 
+use super::columns::{columns, without_styles};
+
 /// The narrowest terminal for which lines are broken.
 const LEAST_WIDTH: usize = 20;
 
@@ -64,24 +66,6 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
         character == ' ' && !is_quoted
     })
     .filter(|word| !word.is_empty())
-}
-
-/// The columns that a text takes, without its styles.
-fn columns(text: &str) -> usize {
-    without_styles(text).chars().count()
-}
-
-fn without_styles(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\u{1b}[") {
-        plain.push_str(&rest[..at]);
-        rest = match rest[at..].find('m') {
-            Some(end) => &rest[at + end + 1..],
-            None => "",
-        };
-    }
-    plain + rest
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod annotation;
 mod changed_digests;
 mod colors;
+mod columns;
 mod conflict;
 mod conflict_json;
 mod diagnostic;
@@ -29,6 +30,7 @@ mod update_report;
 pub(crate) use annotation::Annotation;
 pub(crate) use changed_digests::changed_digests;
 pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
+pub(crate) use columns::{columns, padded};
 pub(crate) use conflict::{ConflictLayout, conflict, proof};
 pub(crate) use conflict_json::{conflict_document, conflict_json};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};

@@ -6,6 +6,7 @@ use clap::builder::styling::AnsiColor;
 use pkgres_engine::{Cause, ResourceRecord, ResourceState, RunRecord};
 use pkgres_manifest::diagnostic::Escaped;
 
+use super::columns::{columns, cut, cut_inside, padded};
 use super::counted;
 
 /// The columns of the state and of the time, each with the space behind it.
@@ -200,42 +201,6 @@ fn age(age: Duration) -> String {
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => format!("{} d", seconds / 86_400),
     }
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// A text in a column: cut if it is too wide, and filled with spaces.
-fn padded(text: &str, width: usize) -> String {
-    let text = cut(text, width);
-    let missing = width - columns(&text);
-    format!("{text}{}", " ".repeat(missing))
-}
-
-/// A text that is at most so wide.
-fn cut(text: &str, width: usize) -> String {
-    if columns(text) <= width {
-        return text.to_owned();
-    }
-    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
-    if width > 0 {
-        cut.push('…');
-    }
-    cut
-}
-
-/// A text that is at most so wide. Its end is kept: names of files differ there.
-fn cut_inside(text: &str, width: usize) -> String {
-    let all = columns(text);
-    if all <= width || width == 0 {
-        return cut(text, width);
-    }
-    let start = (width - 1) / 3;
-    let end = width - 1 - start;
-    let first: String = text.chars().take(start).collect();
-    let last: String = text.chars().skip(all - end).collect();
-    format!("{first}…{last}")
 }
 
 #[cfg(test)]

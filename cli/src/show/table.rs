@@ -1,5 +1,6 @@
 //! Tables, which fit the terminal.
 
+use super::columns::{columns as columns_of, padded};
 use super::line_breaks::wrapped;
 
 /// Rows below a heading, with columns of equal width. If that is wider than the `columns` of the terminal, each row has lines
@@ -8,7 +9,7 @@ pub(crate) fn table(heading: &[String], rows: &[Vec<String>], columns: Option<us
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         let cells = cells.chain(heading.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells.map(|cell| columns_of(cell)).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let needed = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
@@ -18,9 +19,7 @@ pub(crate) fn table(heading: &[String], rows: &[Vec<String>], columns: Option<us
     let mut text = String::new();
     for row in std::iter::once(heading).chain(rows.iter().map(Vec::as_slice)) {
         let cells = row.iter().zip(&widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
+        let cells: Vec<String> = cells.map(|(cell, width)| padded(cell, *width)).collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }

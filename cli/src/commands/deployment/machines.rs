@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Stream};
 use crate::prefixed_output::{PartMark, PartWriter, part_lines};
-use crate::show::table;
+use crate::show::{columns, table};
 
 /// The most machines that a hint names.
 const MAX_NAMED_MACHINES: usize = 10;
@@ -226,7 +226,7 @@ impl Machines {
         }
         let style = &output.style();
         let is_json = output.is_json();
-        let lengths = self.all.iter().map(|machine| machine.name.chars().count());
+        let lengths = self.all.iter().map(|machine| columns(&machine.name));
         let width = lengths.max().unwrap_or(0);
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<T>>> = self.all.iter().map(|_| Mutex::new(None)).collect();

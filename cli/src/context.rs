@@ -16,6 +16,7 @@ use pkgres_resolver::{Request, SolveOptions};
 use crate::args::{Command, CoreArgs};
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
+use crate::paths::canonical;
 use crate::registries::RegistryOptions;
 use crate::settings::Settings;
 use crate::solve_options::solve_options;
@@ -157,7 +158,7 @@ impl Context {
     ) -> Result<Self> {
         let workspace = self.workspace()?.zip(package);
         let edited = EditedManifest {
-            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            path: canonical(path),
             text: text.to_owned(),
             workspace: workspace.map(|(workspace, package)| workspace.with_edited(package)),
         };

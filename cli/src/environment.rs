@@ -10,7 +10,7 @@ use pkgres_manifest::most_similar;
 use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange, why_not_proxy};
 use pkgres_settings::{DECLARED, VARIABLES};
 
-use crate::current_folder::inside_of;
+use crate::paths::inside_of;
 
 /// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";

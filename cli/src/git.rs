@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-use crate::current_folder::without_detours;
 use crate::failure::{Failure, Result};
+use crate::paths::without_detours;
 
 /// The output of git; `None` if it fails.
 pub(crate) fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {

@@ -18,6 +18,7 @@ use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
+use crate::paths::canonical;
 use crate::read_manifest::ManifestFile;
 use crate::root_file::recognize;
 use crate::settings::{WorkspaceTable, workspace};
@@ -412,9 +413,4 @@ fn locked_sources(folder: &Path, options: &ReadOptions) -> BTreeMap<PackageName,
     packages
         .map(|(release, package)| (release.name, package.source))
         .collect()
-}
-
-/// The canonical path of a folder, if it has one.
-fn canonical(folder: &Path) -> PathBuf {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
-use crate::current_folder::from_other_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
+use crate::paths::from_other_folder;
 use crate::registries::{are_several, check_registries, named_host};
 use crate::settings::{Effective, Origin, Settings, remove_setting, write_setting};
 use crate::solve_options::check_cutoff;

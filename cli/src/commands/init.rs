@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::named_packages::package_name;
 use crate::output::Output;
+use crate::paths::canonical;
 use crate::settings::Origin;
 
 mod template;
@@ -191,7 +192,7 @@ fn name_of(folder: &Path) -> Result<PackageName> {
     let mut absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     // A path that ends with `..` does not have the name of its folder.
     if absolute.file_name().is_none() {
-        absolute = absolute.canonicalize().unwrap_or(absolute);
+        absolute = canonical(&absolute);
     }
     let last = absolute.file_name().unwrap_or_default().to_string_lossy();
     let no_name = || {

@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lock_owner::OWN_FOLDER;
 use crate::output::{Captured, Output};
+use crate::paths::{canonical, is_same_path};
 use crate::read_manifest::{folder_of, manifest_at};
 use crate::root_file::recognize;
 use crate::settings::{Origin, nearest_settings};
@@ -209,10 +210,8 @@ impl Batch {
         projects: &'value Value,
         folder: &Path,
     ) -> &'value Value {
-        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = canonical(folder);
         let mut manifests = self.manifests.iter();
-        let at = manifests.position(|manifest| canonical(manifest) == folder);
+        let at = manifests.position(|manifest| is_same_path(manifest, folder));
         at.map_or(&Value::Null, |at| &projects[at]["result"])
     }
 
@@ -277,20 +276,19 @@ impl BatchResult {
 /// The projects without repetitions, however they are spelled. Two roots in one folder are an error: they would write one
 /// lockfile.
 fn without_duplicates(manifests: &[PathBuf], context: &Context) -> Result<Vec<PathBuf>> {
-    let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     let mut projects = Vec::new();
     for manifest in manifests {
         // What is wrong with a root is an error of its project.
         let root = recognize(manifest, context.ecosystem).ok().flatten();
         let root = root.map_or_else(|| manifest_at(manifest), |(path, _)| path);
-        let folder = canonical(folder_of(&root));
+        let folder = canonical(&folder_of(&root));
         match seen.get(&folder) {
             None => {
                 seen.insert(folder, root);
                 projects.push(manifest.clone());
             }
-            Some(other) if canonical(other.clone()) == canonical(root.clone()) => {}
+            Some(other) if is_same_path(other, &root) => {}
             Some(other) => {
                 let [other, root] = [other, &root].map(|path| path.to_string_lossy());
                 let (other, root) = (Escaped::new(&other), Escaped::new(&root));
@@ -344,9 +342,8 @@ pub(super) fn is_solved_together(manifest: &Path, context: &Context) -> Result<b
 
 /// The settings file of a project, if it is not that of the run.
 pub(super) fn own_settings(manifest: &Path, context: &Context) -> Result<Option<PathBuf>> {
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let theirs = nearest_settings(&folder_of(manifest))?.path;
-    let is_ours = canonical(&theirs) == canonical(&context.settings.project.path);
+    let is_ours = is_same_path(&theirs, &context.settings.project.path);
     Ok((!is_ours).then_some(theirs))
 }
 

@@ -10,8 +10,8 @@ use pkgres_registry_client::{LocationError, Namespace, RegistryLocation};
 use pkgres_settings::{NetworkLimit, Registries, RegistryTable, SettingsFile};
 
 use super::probably_meant::probably_meant;
-use crate::current_folder::from_current_folder;
 use crate::failure::{Failure, Result};
+use crate::paths::from_current_folder;
 use crate::settings::Origin;
 use crate::workspace;
 

@@ -10,6 +10,7 @@ use toml_edit::{Array, DocumentMut, Item, value};
 
 use super::layers::value_of;
 use crate::failure::{Failure, Result};
+use crate::paths::canonical;
 use crate::write_together::write_text;
 
 /// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.
@@ -71,7 +72,7 @@ pub(crate) fn remove_setting(
 
 /// The file that a path leads to, and its folder. If the user made the path a link, the file behind it changes.
 fn file_and_folder(path: &Path) -> (PathBuf, PathBuf) {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = canonical(path);
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

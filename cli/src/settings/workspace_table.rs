@@ -8,8 +8,8 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_settings::SettingsFile;
 use toml::Value;
 
-use crate::current_folder::from_current_folder;
 use crate::failure::{Failure, Result};
+use crate::paths::from_current_folder;
 
 /// The `[workspace]` table, with the folders that `members` matches.
 #[derive(Debug, Clone)]

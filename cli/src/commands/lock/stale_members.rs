@@ -9,6 +9,7 @@ use pkgres_resolver::LockCheck;
 use crate::commands::several_projects::own_settings;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::paths::is_same_path;
 use crate::project::Project;
 use crate::read_manifest::folder_of;
 use crate::solve_task::SolveTask;
@@ -30,7 +31,9 @@ pub(in crate::commands) fn stale_members(
     }
     let mut stale = Vec::new();
     for folder in workspace.requirers_of(project.name()) {
-        let is_locked = locked.iter().any(|one| is_same_folder(one, folder));
+        let is_locked = locked
+            .iter()
+            .any(|one| is_same_path(&folder_of(one), folder));
         if !is_locked && own_settings(folder, context)?.is_none() && is_stale(folder, context) {
             stale.push(Escaped::path(folder).to_string());
         }
@@ -69,9 +72,4 @@ fn is_stale(folder: &Path, context: &Context) -> bool {
     };
     let report = check_lock(LockCheck::new(task.request, lock), &task.registries);
     report.is_ok_and(|report| !report.stale.is_empty())
-}
-
-fn is_same_folder(project: &Path, folder: &Path) -> bool {
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    canonical(&folder_of(project)) == canonical(folder)
 }

@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
+use crate::paths::{canonical, is_same_path};
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show;
@@ -340,7 +341,7 @@ fn settings_path(project: &Project, context: &Context) -> PathBuf {
         return project.folder.join(SETTINGS_FILE);
     }
     // A link to the file is what the user made it: the file behind it changes.
-    known.canonicalize().unwrap_or_else(|_| known.clone())
+    canonical(known)
 }
 
 /// A note about settings that the projects below another folder share.
@@ -348,7 +349,7 @@ fn shared_settings(files: &[ChangedFile], project: &Project, context: &Context) 
     let path = settings_path(project, context);
     let file = files.iter().find(|file| file.path == path)?;
     let folder = file.path.parent()?;
-    let is_own = folder.canonicalize().ok() == project.folder.canonicalize().ok();
+    let is_own = is_same_path(folder, &project.folder);
     (!is_own).then(|| {
         let path = shown_path(&path, project);
         format!("  {path} holds for every project below its folder")

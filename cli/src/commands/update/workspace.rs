@@ -22,6 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_of;
 use crate::named_packages::release_name;
 use crate::output::Output;
+use crate::paths::is_same_path;
 use crate::project::Project;
 use crate::project_classes::ProjectClasses;
 use crate::show;
@@ -170,7 +171,7 @@ pub(super) fn reject_split(
     let (mut packages, mut members) = (BTreeSet::new(), BTreeSet::new());
     for folder in context.workspace()?.iter().flat_map(|it| &it.folders) {
         let is_apart = own_settings(folder, context)?.is_some();
-        if is_apart || is_same_folder(folder, &project.folder) {
+        if is_apart || is_same_path(folder, &project.folder) {
             continue;
         }
         // What is wrong with the lockfile of another member is reported for that one.
@@ -232,11 +233,6 @@ fn shortened(list: &[String]) -> String {
 
 /// How many packages or members a message names.
 const MAX_NAMED: usize = 3;
-
-fn is_same_folder(one: &Path, other: &Path) -> bool {
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    canonical(one) == canonical(other)
-}
 
 /// Updates each member by itself; if packages are named, the members that have any of them locked.
 fn update_apart(

@@ -1,6 +1,17 @@
-//! Paths relative to the current folder or another one, as messages, documents and settings have them.
+//! Paths that name one file or folder in several ways: canonical ones, and those relative to the current folder or another
+//! one, as messages, documents and settings have them.
 
 use std::path::{Component, Path, PathBuf};
+
+/// The canonical path of a file or folder. One that does not exist has none, and keeps its path.
+pub(crate) fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether two paths lead to one file or folder.
+pub(crate) fn is_same_path(one: &Path, other: &Path) -> bool {
+    canonical(one) == canonical(other)
+}
 
 /// The path of what is `below` a folder: from the current folder, if that is in the folder or contains it, and as it is
 /// otherwise. The folder is canonical, or empty.

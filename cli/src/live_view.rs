@@ -1,8 +1,6 @@
 //! The view of a run on a terminal, drawn in place while the run goes on.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,6 +10,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 use crate::output::Output;
 use crate::show::{LiveLine, live_view};
 use crate::terminal_text::harmless;
+use crate::ticker::Ticker;
 
 /// How long a run may take before the view appears.
 const MOMENT: Duration = Duration::from_millis(200);
@@ -24,50 +23,39 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// The view of a run, if there is a terminal for it. Dropping it removes the view.
 pub(crate) struct LiveView {
-    bar: Option<ProgressBar>,
-    running: Option<(Sender<()>, JoinHandle<()>)>,
+    drawn: Option<(Ticker, ProgressBar)>,
 }
 
 impl LiveView {
     /// Starts to draw the record of a run on `target`, where progress is shown.
     pub(crate) fn start(record: &Arc<Mutex<RunRecord>>, target: &str, output: &Output) -> Self {
         if !output.shows_progress() || output.is_json() {
-            return Self {
-                bar: None,
-                running: None,
-            };
+            return Self { drawn: None };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        let (done, is_done) = channel();
-        let (record, drawn, target) = (Arc::clone(record), bar.clone(), target.to_owned());
+        let (record, view_bar, target) = (Arc::clone(record), bar.clone(), target.to_owned());
         let is_styled = output.is_styled();
         let start = Instant::now();
-        let thread = std::thread::spawn(move || {
-            let mut pause = MOMENT;
-            while is_done.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                pause = TICK;
-                let view = {
-                    let record = record.lock().unwrap_or_else(PoisonError::into_inner);
-                    let now = start.elapsed().max(record.at());
-                    live_view(&record, &target, now, terminal_size())
-                };
-                drawn.set_message(text(&view, is_styled));
-                drawn.tick();
-            }
-            drawn.finish_and_clear();
+        let ticker = Ticker::start(MOMENT, TICK, move || {
+            let view = {
+                let record = record.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = start.elapsed().max(record.at());
+                live_view(&record, &target, now, terminal_size())
+            };
+            view_bar.set_message(text(&view, is_styled));
+            view_bar.tick();
         });
         Self {
-            bar: Some(bar),
-            running: Some((done, thread)),
+            drawn: Some((ticker, bar)),
         }
     }
 
     /// Writes something to the terminal, with the view below it.
     pub(crate) fn above<Result>(&self, write: impl FnOnce() -> Result) -> Result {
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
+        match &self.drawn {
+            Some((_, bar)) => bar.suspend(write),
             None => write(),
         }
     }
@@ -75,10 +63,9 @@ impl LiveView {
 
 impl Drop for LiveView {
     fn drop(&mut self) {
-        if let Some((done, thread)) = self.running.take() {
-            drop(done);
-            // A view that panicked does not matter.
-            let _ = thread.join();
+        if let Some((ticker, bar)) = self.drawn.take() {
+            drop(ticker);
+            bar.finish_and_clear();
         }
     }
 }

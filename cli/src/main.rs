@@ -52,6 +52,7 @@ mod solve;
 mod solve_options;
 mod solve_task;
 mod terminal_text;
+mod ticker;
 mod update_effects;
 mod usage_error;
 mod workspace;

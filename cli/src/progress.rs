@@ -1,7 +1,5 @@
 //! The spinner that is shown during long work, and its text.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,6 +7,7 @@ use pkgres_registry_client::NetworkActivity;
 use pkgres_registry_client::http::AwaitedRegistry;
 
 use crate::terminal_text::harmless;
+use crate::ticker::Ticker;
 
 /// How long work may take before the spinner appears.
 const MOMENT: Duration = Duration::from_millis(200);
@@ -18,36 +17,26 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A spinner for work that takes longer than a moment; dropping it removes the spinner.
 pub(crate) struct Progress {
-    running: Option<(Sender<()>, JoinHandle<()>)>,
+    drawn: Option<(Ticker, ProgressBar)>,
 }
 
 impl Progress {
     /// Starts the work; `is_shown` is whether there is a terminal for the spinner.
     pub(crate) fn new(message: &str, activity: &NetworkActivity, is_shown: bool) -> Self {
         if !is_shown {
-            return Self { running: None };
+            return Self { drawn: None };
         }
-        let (done, is_done) = channel();
-        let (message, activity) = (message.to_owned(), activity.clone());
-        let spinner = std::thread::spawn(move || {
-            if is_done.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            // A message that is wider than the terminal is cut.
-            let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:.dim} {wide_msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            loop {
-                bar.set_message(progress_message(&message, activity.awaited()));
-                bar.tick();
-                if is_done.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
-                    break;
-                }
-            }
-            bar.finish_and_clear();
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        // A message that is wider than the terminal is cut.
+        let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:.dim} {wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        let (message, activity, spinner) = (message.to_owned(), activity.clone(), bar.clone());
+        let ticker = Ticker::start(MOMENT, TICK, move || {
+            spinner.set_message(progress_message(&message, activity.awaited()));
+            spinner.tick();
         });
         Self {
-            running: Some((done, spinner)),
+            drawn: Some((ticker, bar)),
         }
     }
 }
@@ -67,10 +56,9 @@ fn progress_message(work: &str, awaited: Option<AwaitedRegistry>) -> String {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((done, spinner)) = self.running.take() {
-            drop(done);
-            // A spinner that panicked does not matter.
-            let _ = spinner.join();
+        if let Some((ticker, bar)) = self.drawn.take() {
+            drop(ticker);
+            bar.finish_and_clear();
         }
     }
 }

@@ -1,9 +1,7 @@
 //! The metrics of a run in a file, as the textfile collector of Prometheus' node exporter reads it.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use pkgres_engine::{MetricLabels, RunRecord};
@@ -11,6 +9,7 @@ use pkgres_files::{FileError, RealFileSystem, write_cache_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::failure::{Failure, Result};
+use crate::ticker::Ticker;
 
 /// How often the file is written at most.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -20,7 +19,7 @@ pub(super) struct MetricsFile {
     path: PathBuf,
     labels: MetricLabels,
     record: Arc<Mutex<RunRecord>>,
-    running: Option<(Sender<()>, JoinHandle<()>)>,
+    ticker: Ticker,
 }
 
 impl MetricsFile {
@@ -40,16 +39,13 @@ impl MetricsFile {
         check_folder(path)?;
         let mut written = text(record, &labels);
         write(path, &written)?;
-        let (done, is_done) = channel();
-        let thread = {
+        let ticker = {
             let (path, labels, record) = (path.to_owned(), labels.clone(), Arc::clone(record));
-            std::thread::spawn(move || {
-                while is_done.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                    let text = text(&record, &labels);
-                    // It is tried again, and the last attempt reports an error.
-                    if text != written && write(&path, &text).is_ok() {
-                        written = text;
-                    }
+            Ticker::start(PAUSE, PAUSE, move || {
+                let text = text(&record, &labels);
+                // It is tried again, and the last attempt reports an error.
+                if text != written && write(&path, &text).is_ok() {
+                    written = text;
                 }
             })
         };
@@ -57,17 +53,14 @@ impl MetricsFile {
             path: path.to_owned(),
             labels,
             record: Arc::clone(record),
-            running: Some((done, thread)),
+            ticker,
         })
     }
 
     /// Writes the file for the last time.
-    pub(super) fn end(mut self) -> Result<()> {
-        if let Some((done, thread)) = self.running.take() {
-            drop(done);
-            // Nothing else writes the file afterwards.
-            let _ = thread.join();
-        }
+    pub(super) fn end(self) -> Result<()> {
+        // Nothing else writes the file afterwards.
+        drop(self.ticker);
         Ok(write(&self.path, &text(&self.record, &self.labels))?)
     }
 }

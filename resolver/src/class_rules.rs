@@ -187,16 +187,17 @@ impl Graph {
                     release: target,
                     class: *class,
                 };
-                found.push(match first.get(&target) {
-                    Some((from, number_of)) => {
-                        let position = extending[*number_of].2.position(*class);
-                        from + position.expect("the release defines the class")
-                    }
-                    None => *others.entry(at).or_insert_with(|| {
+                let written = first.get(&target).and_then(|(from, number_of)| {
+                    let position = extending[*number_of].2.position(*class);
+                    position.map(|position| from + position)
+                });
+                // A class that only a wildcard defines is not in the table of its release. It extends nothing.
+                found.push(written.unwrap_or_else(|| {
+                    *others.entry(at).or_insert_with(|| {
                         graph.nodes.push(at);
                         to_u32(graph.nodes.len() - 1)
-                    }),
-                });
+                    })
+                }));
             }
             let (from, _) = first[release];
             for class in &table.classes {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use pkgres_formats::ansible::ANSIBLE_CORE;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, ReadOptions, RegistryName};
-use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
-use pkgres_resolver::{ClassRules, PrereleasePolicy, Request, Resolver};
+use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, check_lock, drive};
+use pkgres_resolver::{ClassRules, LockCheck, PrereleasePolicy, Request, Resolver};
 use pkgres_tests::ansible::{self, record, request};
 use pkgres_tests::shared;
 use serde_json::{Value, json};
@@ -232,6 +232,47 @@ fn a_module_with_unknown_names_defines_what_is_asked_for() {
         let pick = picks.as_ref().and_then(|picks| picks.get("acme.net"));
         assert_eq!(pick.map(String::as_str), expected);
     }
+}
+
+#[test]
+fn a_release_with_unknown_names_can_extend_others() {
+    let releases = [
+        record(&json!({
+            "name": "acme.base", "version": "1.0.0", "classes": {"acme.base.plugins.z": {}},
+        })),
+        record(&json!({
+            "name": "acme.net", "version": "1.0.0", "require": {"acme.base": "*"},
+            "classes": {
+                "acme.net.plugins.w": {"extends": ["acme.base.plugins.z"]},
+                "acme.net.plugins.x": {},
+                "acme.net.plugins.x.*": {},
+            },
+        })),
+        record(&json!({
+            "name": "acme.web", "version": "1.0.0", "require": {"acme.net": "*"},
+            "classes": {"acme.web.plugins.y": {"extends": ["acme.net.plugins.x.connect"]}},
+        })),
+    ];
+    let root = record(&json!({
+        "name": "acme.site", "version": "1.0.0", "require": {"acme.web": "*"}, "classes": {},
+    }));
+    // What one registry has is compiled together, with the names that others ask for.
+    let apart = releases.into_iter().enumerate().map(|(number, release)| {
+        let name = RegistryName::parse(&format!("test{number}")).expect("a name");
+        let mut registry = MemoryRegistry::new(name);
+        registry.add_record(release);
+        Box::new(registry) as _
+    });
+    let registries = RegistrySet::new(apart.collect());
+    let request = request(root, None, ClassRules::Definition);
+    let mut resolver = Resolver::new(request.clone());
+    let answer = drive(&mut resolver, &registries, &ReadOptions::default());
+    let Ok(Answer::Solved(resolution)) = answer else {
+        panic!("there is a solution");
+    };
+    let lock = resolution.to_lockfile().expect("the root is a package");
+    let report = check_lock(LockCheck::new(request, lock), &registries).expect("it answers");
+    assert_eq!(report.stale, []);
 }
 
 #[test]

@@ -99,23 +99,31 @@ pub(crate) fn roots_of_project(
     } else {
         named_roots(folder, stated, Format::written_root_names)
     };
-    match one_of(roots.clone(), folder) {
+    let mut roots = match one_of(roots.clone(), folder) {
         Ok(root) => root.into_iter().collect(),
         Err(_) => roots,
+    };
+    // Other roots in the folder of a release are a part of it, as in the folder of one that was installed.
+    if is_release_folder(folder) {
+        roots.retain(|(path, format)| takes_folder(path, *format));
     }
+    roots
 }
 
 /// Whether a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
 pub(crate) fn is_release_folder(folder: &Path) -> bool {
     let mut roots = named_roots(folder, None, Format::usual_root_names).into_iter();
-    roots.any(|(path, format)| {
-        let (name, head) = (path.to_string_lossy(), head(&path).unwrap_or_default());
-        let file = FormatFile {
-            path: &name,
-            bytes: &head,
-        };
-        format.release_extent(&file) == Some(ReleaseExtent::Folder)
-    })
+    roots.any(|(path, format)| takes_folder(&path, format))
+}
+
+/// Whether a root is a release that takes its folder as a whole.
+fn takes_folder(root: &Path, format: &dyn Format) -> bool {
+    let (name, head) = (root.to_string_lossy(), head(root).unwrap_or_default());
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    format.release_extent(&file) == Some(ReleaseExtent::Folder)
 }
 
 /// The roots in a folder that have one of the names of their format.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use pkgres_manifest::MANIFEST_FILE;
-use pkgres_manifest::diagnostic::{Escaped, sentence_list};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped, sentence_list};
+use pkgres_settings::SettingsFile;
 
 use crate::context::Context;
 use crate::invocation::{Invocation, quoted};
@@ -59,6 +60,19 @@ fn no_project_hints(context: &Context) -> Vec<String> {
         hints.push(format!("`{init}` creates a package in this folder"));
     }
     hints
+}
+
+/// Errors about the folders that `members` of the settings names although they have no root.
+pub(crate) fn missing_members(folders: &[PathBuf], settings: &SettingsFile) -> Vec<Diagnostic> {
+    let missing = folders.iter().filter(|member| !has_root(member));
+    let missing = missing.map(|member| {
+        let message = format!(
+            "`members` names a folder without a {MANIFEST_FILE} or another root: `{}`",
+            quoted(member)
+        );
+        settings.error_at(&["workspace", "members"], message)
+    });
+    missing.collect()
 }
 
 /// Hints for the root of a workspace: they name its members.
@@ -159,7 +173,7 @@ fn packages_below_hint(invocation: &Invocation) -> Option<String> {
 }
 
 /// Whether a folder has a manifest, or another file that can be a root.
-fn has_root(folder: &Path) -> bool {
+pub(crate) fn has_root(folder: &Path) -> bool {
     folder.join(MANIFEST_FILE).is_file() || !matches!(recognize(folder, None), Ok(None))
 }
 

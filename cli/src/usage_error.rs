@@ -375,11 +375,6 @@ fn tip_about_option(option: &str, command: &Command) -> Option<String> {
     let commands = option
         .strip_prefix("--")
         .map_or_else(Vec::new, commands_with);
-    if option == "--workspace" && command.get_name() == "check" {
-        let tip =
-            "'pkgres check' checks all packages below a folder, and so all members of a workspace";
-        return Some(tip.to_owned());
-    }
     if option == "--workspace" {
         let commands = commands.join("', 'pkgres ");
         return Some(format!(

@@ -66,6 +66,10 @@ pub(crate) struct CheckArgs {
     #[arg(default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
 
+    /// Check all members of the workspace in the nearest pkgres.toml
+    #[arg(long, conflicts_with = "paths")]
+    pub(crate) workspace: bool,
+
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
 

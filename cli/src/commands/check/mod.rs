@@ -5,7 +5,7 @@ mod interfaces;
 mod known_releases;
 mod targets;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,12 +34,15 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::missing_classes::locate_missing_classes;
+use crate::missing_manifest::{has_root, missing_members};
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
+use crate::paths::is_same_path;
 use crate::project::Project;
 use crate::read_manifest::folder_of;
 use crate::registries::{ConfiguredRegistry, title_of};
 use crate::root_file::roots_beside_manifest;
 use crate::show::{self, counted};
+use crate::workspace::no_workspace;
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let mut checker = Checker {
@@ -59,7 +62,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         exit: Exit::Done,
     };
     let mut inputs = 0;
-    for path in &args.paths {
+    let paths = checked_paths(args, context, &mut checker.findings)?;
+    for path in &paths {
         match targets(path, context.ecosystem, &context.read_options) {
             Ok(targets) => {
                 inputs += targets.len();
@@ -122,6 +126,35 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         ));
     }
     Ok(exit)
+}
+
+/// The paths to check. A folder that the settings name as a member, and that has no root, is a finding if the workspace or
+/// its folder is checked.
+fn checked_paths(
+    args: &CheckArgs,
+    context: &Context,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Vec<PathBuf>> {
+    let settings = &context.settings.project;
+    let is_whole = |path: &PathBuf| is_same_path(path, &settings.folder);
+    let workspace = if args.workspace {
+        Some(context.workspace()?.ok_or_else(no_workspace)?)
+    } else if args.paths.iter().any(is_whole) {
+        // What is wrong with the settings is an error of what needs them.
+        context.workspace().ok().flatten()
+    } else {
+        None
+    };
+    let mut paths = args.paths.clone();
+    if let Some(workspace) = workspace {
+        let missing = missing_members(&workspace.folders, settings);
+        if args.workspace {
+            paths.clone_from(&workspace.folders);
+            paths.retain(|folder| has_root(folder));
+        }
+        findings.extend(missing);
+    }
+    Ok(paths)
 }
 
 /// Checks a package folder or archive that is about to be published to a registry, with the packages there and in the

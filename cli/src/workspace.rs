@@ -34,6 +34,8 @@ pub(crate) const MAX_NAMED_MEMBERS: usize = 3;
 pub(crate) struct Workspace {
     /// The folders that `members` names, with or without a readable package.
     pub(crate) folders: Vec<PathBuf>,
+    /// These folders by their canonical paths.
+    canonical_folders: BTreeSet<PathBuf>,
     /// Whether the members are solved together.
     pub(crate) one_solve: bool,
     /// The members that can be read.
@@ -46,11 +48,11 @@ pub(crate) struct Workspace {
 
 /// A member, as far as its manifest describes it.
 #[derive(Debug, Clone)]
-struct Member {
+pub(crate) struct Member {
     /// The folder as messages show it.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The folder by its canonical path.
-    canonical: PathBuf,
+    pub(crate) canonical: PathBuf,
     version: Version,
     requires: Vec<PackageName>,
 }
@@ -116,6 +118,7 @@ impl Workspace {
             members.insert(name.value, member);
         }
         Ok(Some(Self {
+            canonical_folders: folders.iter().map(|folder| canonical(folder)).collect(),
             folders,
             one_solve,
             members,
@@ -138,6 +141,7 @@ impl Workspace {
         packages.insert(package.name().clone(), Arc::clone(package));
         Self {
             folders: self.folders.clone(),
+            canonical_folders: self.canonical_folders.clone(),
             one_solve: self.one_solve,
             members,
             unreadable: self.unreadable.clone(),
@@ -211,25 +215,28 @@ impl Workspace {
 
     /// Whether a folder is one of those that `members` names, with or without a readable package.
     pub(crate) fn has_folder(&self, folder: &Path) -> bool {
-        let path = canonical(folder);
-        let mut folders = self.folders.iter();
-        folders.any(|folder| canonical(folder) == path)
+        self.canonical_folders.contains(&canonical(folder))
     }
 
-    /// The folders of the members that require a member, directly or through others.
-    pub(crate) fn requirers_of(&self, name: &PackageName) -> Vec<&Path> {
-        let mut found: BTreeSet<&PackageName> = BTreeSet::new();
+    /// The members that require a member, directly or through others.
+    pub(crate) fn requirers_of(&self, name: &PackageName) -> Vec<&Member> {
+        let mut requirers: BTreeMap<&PackageName, Vec<&PackageName>> = BTreeMap::new();
+        for (requirer, member) in &self.members {
+            for required in &member.requires {
+                requirers.entry(required).or_default().push(requirer);
+            }
+        }
+        let mut found = BTreeSet::new();
         let mut queue = vec![name];
         while let Some(required) = queue.pop() {
-            for (requirer, member) in &self.members {
-                if requirer != name && member.requires.contains(required) && found.insert(requirer)
-                {
+            for requirer in requirers.remove(required).into_iter().flatten() {
+                if requirer != name && found.insert(requirer) {
                     queue.push(requirer);
                 }
             }
         }
-        let folders = found.into_iter().filter_map(|one| self.folder_of(one));
-        folders.collect()
+        let members = found.into_iter().filter_map(|one| self.members.get(one));
+        members.collect()
     }
 
     /// The names of the members that can be read.

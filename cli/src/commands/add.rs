@@ -11,7 +11,7 @@ use pkgres_resolver::{Resolution, Update};
 use serde_json::{Value, json};
 
 use self::together::Together;
-use super::lock::stale_members;
+use super::lock::{LockedFolders, stale_members};
 use super::several_projects::Batch;
 use crate::args::{AddArgs, EditArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
@@ -329,8 +329,8 @@ impl ManifestEdit<'_> {
         let mut others = None;
         if locked.is_some() && self.changes_manifest() {
             let edited = edited_context(self.edited, context)?;
-            let locked = std::slice::from_ref(&self.before.manifest);
-            others = stale_members(self.edited, locked, !self.write.dry_run, &edited)?;
+            let locked = LockedFolders::of(std::slice::from_ref(&self.before.manifest));
+            others = stale_members(self.edited, &locked, !self.write.dry_run, &edited)?;
         }
         let pending = PendingFiles::default();
         let writing = if self.write.dry_run {

@@ -16,7 +16,7 @@ use serde_json::json;
 pub(super) use self::agreement::{Agreement, agree, agree_with, joint_task, stabilize};
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
-pub(super) use self::stale_members::stale_members;
+pub(super) use self::stale_members::{LockedFolders, stale_members};
 pub(super) use self::together::AgreedLocks;
 use crate::args::{Command, LockArgs};
 use crate::command_line::CommandLine;
@@ -68,7 +68,15 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
             (Some(batch), _) => lock_batch(args, batch, context, output),
             (None, [manifest]) if !args.workspace => {
                 let writing = Writing::at_once_unless(args.dry_run);
-                lock_one(args, manifest, None, &[], writing, context, output)
+                lock_one(
+                    args,
+                    manifest,
+                    None,
+                    &LockedFolders::default(),
+                    writing,
+                    context,
+                    output,
+                )
             }
             (None, _) => lock_all(args, context, output),
         },
@@ -184,7 +192,7 @@ fn lock_batch(
     };
     let names_projects = context.invocation.names_project();
     batch.manifests.extend(apart.iter().cloned());
-    let all = &batch.manifests;
+    let all = &LockedFolders::of(&batch.manifests);
     let lock = |manifest: &Path, writing: Writing<'_>, output: &mut Output| {
         if own_settings(manifest, context)?.is_none() {
             return match &together {
@@ -243,12 +251,12 @@ fn lock_batch(
 }
 
 /// Locks a project, or checks its lockfile. `agreed` are the releases that several projects agreed on, if they were
-/// solved together, and `locked` are the projects of the run.
+/// solved together, and `locked` has the projects of the run.
 fn lock_one(
     args: &LockArgs,
     manifest: &Path,
     agreed: Option<&AgreedReleases>,
-    locked: &[PathBuf],
+    locked: &LockedFolders,
     writing: Writing<'_>,
     context: &Context,
     output: &mut Output,

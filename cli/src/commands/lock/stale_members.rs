@@ -1,5 +1,6 @@
 //! Members of a workspace whose lockfiles a changed member leaves out of date.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Escaped, sentence_list};
@@ -9,17 +10,31 @@ use pkgres_resolver::LockCheck;
 use crate::commands::several_projects::own_settings;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::paths::is_same_path;
+use crate::paths::canonical;
 use crate::project::Project;
 use crate::read_manifest::folder_of;
 use crate::solve_task::SolveTask;
-use crate::workspace::MAX_NAMED_MEMBERS;
+use crate::workspace::{MAX_NAMED_MEMBERS, Member};
 
-/// A note that names the members that require a member and whose lockfiles no longer fit it. `locked` are the projects that
+/// The folders of the projects that a run locks.
+#[derive(Default)]
+pub(in crate::commands) struct LockedFolders(BTreeSet<PathBuf>);
+
+impl LockedFolders {
+    /// The folders of projects, by their manifests or folders.
+    pub(in crate::commands) fn of(projects: &[PathBuf]) -> Self {
+        let folders = projects
+            .iter()
+            .map(|project| canonical(&folder_of(project)));
+        Self(folders.collect())
+    }
+}
+
+/// A note that names the members that require a member and whose lockfiles no longer fit it. `locked` has the projects that
 /// the run locks, and `is_written` says whether it writes.
 pub(in crate::commands) fn stale_members(
     project: &Project,
-    locked: &[PathBuf],
+    locked: &LockedFolders,
     is_written: bool,
     context: &Context,
 ) -> Result<Option<String>> {
@@ -30,11 +45,14 @@ pub(in crate::commands) fn stale_members(
         return Ok(None);
     }
     let mut stale = Vec::new();
-    for folder in workspace.requirers_of(project.name()) {
-        let is_locked = locked
-            .iter()
-            .any(|one| is_same_path(&folder_of(one), folder));
-        if !is_locked && own_settings(folder, context)?.is_none() && is_stale(folder, context) {
+    for Member {
+        folder, canonical, ..
+    } in workspace.requirers_of(project.name())
+    {
+        if !locked.0.contains(canonical)
+            && own_settings(folder, context)?.is_none()
+            && is_stale(folder, context)
+        {
             stale.push(Escaped::path(folder).to_string());
         }
     }

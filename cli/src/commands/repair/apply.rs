@@ -13,7 +13,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::RepairRun;
 use crate::capabilities::lock_with_capabilities;
-use crate::commands::lock::{AgreedLocks, LockOptions, agree, stale_members};
+use crate::commands::lock::{AgreedLocks, LockOptions, LockedFolders, agree, stale_members};
 use crate::commands::several_projects::Batch;
 use crate::commands::update::{MembersUpdate, stabilize_update};
 use crate::context::{Context, EditedSettings};
@@ -84,7 +84,8 @@ impl Applied<'_> {
         let (resolution, registries) = task.solve_with_registries(context, output)?;
         let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
         let diff = previous.shown_diff(previous.diff(&lock));
-        let (locked, is_written) = ([edited.manifest.clone()], !self.is_dry_run());
+        let locked = LockedFolders::of(std::slice::from_ref(&edited.manifest));
+        let is_written = !self.is_dry_run();
         let others = stale_members(edited, &locked, is_written, context)?;
         let pending = PendingFiles::default();
         let outcome = write_lock(

@@ -296,12 +296,37 @@ impl Workspace {
         if required.is_empty() {
             return Ok(None);
         }
+        self.registry(required, options).map(Some)
+    }
+
+    /// All members, except those that `overridden` names. An object model does not say which ones it needs.
+    pub(crate) fn all_members(
+        &self,
+        overridden: &BTreeSet<PackageName>,
+        options: &ReadOptions,
+    ) -> Result<MemoryRegistry> {
+        if let Some(member) = self.unreadable.first() {
+            return Err(member.error("may have a class of the model"));
+        }
+        let members = self.members.iter();
+        self.registry(
+            members.filter(|(name, _)| !overridden.contains(*name)),
+            options,
+        )
+    }
+
+    /// A registry of members.
+    fn registry<'members>(
+        &self,
+        members: impl IntoIterator<Item = (&'members PackageName, &'members Member)>,
+        options: &ReadOptions,
+    ) -> Result<MemoryRegistry> {
         let name = RegistryName::parse(REGISTRY_NAME).expect("the name is valid");
         let mut registry = MemoryRegistry::new(name);
-        for (name, member) in required {
+        for (name, member) in members {
             registry.add_package(self.package(name, member, options)?);
         }
-        Ok(Some(registry))
+        Ok(registry)
     }
 
     /// Fails if a member that cannot be read has a required name, or may have one. The lockfile of the root knows which

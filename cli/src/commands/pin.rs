@@ -48,8 +48,13 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     let registries = context.registries.for_root(folder)?;
     // Objects have classes of class packages.
     let class_packages = options.of_ecosystem(CLASS_PACKAGES.id());
+    let mut registries = (context.registries).open(&registries, &class_packages)?;
+    if let Some(workspace) = context.workspace()? {
+        let overridden = context.registries.overriding_folders().collect();
+        registries.push_front(Box::new(workspace.all_members(&overridden, options)?));
+    }
     let input = PinInput {
-        registries: (context.registries).open(&registries, &class_packages)?,
+        registries,
         host_releases: context.registries.host_releases(options)?,
         locked: preferences(lock.as_ref(), &model),
         fallback: match (args.fallback, args.allow_older) {

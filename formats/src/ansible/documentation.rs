@@ -2,7 +2,8 @@
 //!
 //! Documentation is YAML: the text `DOCUMENTATION` of a Python module, or a file beside it. It can name fragments,
 //! whose options it includes. Fragments of the same collection are read; those of other collections are listed by name.
-//! Python code is not run: if the text is computed, it is not read, and the options of the plug-in are unknown.
+//! Python code is not run: if the text is computed, it is not read, and the options of the plug-in are unknown, as they
+//! are for `ansible-doc`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use pkgres_manifest::document::{Entry, Mapping, Node, Value, read_yaml};
 use pkgres_manifest::{ClassName, ClassOptions, DeclaredOption, Limits, ReadOptions};
 
 use super::facts_of_files::dotted;
-use super::python::MAX_MODULE_BYTES;
+use super::python::{LiteralText, MAX_MODULE_BYTES, assigned};
 use crate::lookup::FileTree;
 
 /// The name of the text in a module, and of the key in a file.
@@ -59,13 +60,29 @@ pub(super) fn read(
             let bytes = read()?;
             let text = String::from_utf8_lossy(&bytes);
             let is_fragment = kind == FRAGMENTS;
-            for found in texts(&text, is_fragment) {
-                let Some(document) = PluginDocument::of_text(&shown, &found, limits, &mut findings)
-                else {
+            // Most modules without documentation need not be parsed.
+            let may_have_some = memchr::memmem::find(&bytes, DOCUMENTATION.as_bytes()).is_some();
+            if !is_fragment && !may_have_some {
+                continue;
+            }
+            let module = SourceText::new(&shown, text.as_ref());
+            for (text_name, (found, span)) in assigned(module.text(), is_fragment) {
+                if !is_documentation(text_name, is_fragment) {
+                    continue;
+                }
+                let place = Location::new(&module, span);
+                let Some(found) = found else {
+                    if text_name == DOCUMENTATION {
+                        findings.push(unknown("is not a plain text", text_name, place));
+                    }
+                    continue;
+                };
+                let read = PluginDocument::of_text(place, text_name, found, limits, &mut findings);
+                let Some(document) = read else {
                     continue;
                 };
                 if is_fragment {
-                    fragments.insert(fragment_name(collection, &name, found.name), document);
+                    fragments.insert(fragment_name(collection, &name, text_name), document);
                 } else {
                     // The text of a module beside a file is a part of it.
                     plugins.entry(name.clone()).or_insert(document);
@@ -93,117 +110,43 @@ fn fragment_name(collection: &str, path: &str, text: &str) -> String {
     }
 }
 
-/// A text in a Python module.
-struct FoundText<'module> {
-    name: &'module str,
-    /// The content with as many empty lines before it as there are lines in the module, so that places are right.
-    content: String,
-}
-
-/// The documentation in a module: the text `DOCUMENTATION` of the module, or all texts with names in capital letters of
-/// the classes in it. Texts that are only a part of an expression are left out.
-fn texts(module: &str, of_classes: bool) -> Vec<FoundText<'_>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < module.len() {
-        let rest = &module[at..];
-        let line = rest.split('\n').next().unwrap_or(rest);
-        let next = at + line.len() + 1;
-        let Some((name, is_raw, quote, start)) = assignment(line, of_classes) else {
-            at = next;
-            continue;
-        };
-        let content_at = at + start;
-        let Some(length) = module[content_at..].find(quote) else {
-            break;
-        };
-        let content = &module[content_at..content_at + length];
-        at = content_at + length + quote.len();
-        let after = module[at..].split('\n').next().unwrap_or_default().trim();
-        if !after.is_empty() && !after.starts_with('#') {
-            continue;
-        }
-        let lines_before = module[..content_at].matches('\n').count();
-        let content = if is_raw {
-            content.to_owned()
-        } else {
-            unescaped(content)
-        };
-        found.push(FoundText {
-            name,
-            content: "\n".repeat(lines_before) + &content,
-        });
-    }
-    found
-}
-
-/// The assignment of a text in triple quotes that begins in a line: its name, whether the text is raw, its quotes, and
-/// where it begins.
-fn assignment(line: &str, of_classes: bool) -> Option<(&str, bool, &'static str, usize)> {
-    let (left, right) = line.split_once('=')?;
-    let name = left.trim();
-    let is_in_class = left.starts_with([' ', '\t']);
-    let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|next| next.is_ascii_uppercase() || next.is_ascii_digit() || next == b'_');
-    if !is_name || is_in_class != of_classes || (!of_classes && name != DOCUMENTATION) {
-        return None;
-    }
-    let value = right.trim_start();
-    let text = value.trim_start_matches(['r', 'R', 'u', 'U']);
-    let prefix = &value[..value.len() - text.len()];
-    let quote = ["'''", "\"\"\""]
-        .into_iter()
-        .find(|quote| text.starts_with(quote))?;
-    let start = line.len() - text.len() + quote.len();
-    let is_raw = prefix.contains(['r', 'R']);
-    Some((name, is_raw, quote, start))
-}
-
-/// A text without the escapes of Python that occur in documentation.
-fn unescaped(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(next) = characters.next() {
-        if next != '\\' {
-            result.push(next);
-            continue;
-        }
-        match characters.next() {
-            // Behind a line that goes on, its end is kept, so that places stay right.
-            Some('\n' | 'n') => result.push('\n'),
-            Some(escaped @ ('\\' | '\'' | '"')) => result.push(escaped),
-            Some(other) => result.extend(['\\', other]),
-            None => result.push('\\'),
-        }
-    }
-    result
+/// Whether a text of this name is documentation: `DOCUMENTATION` of a module, or a name in capital letters of a fragment.
+fn is_documentation(name: &str, is_fragment: bool) -> bool {
+    let is_capital = |next: u8| next.is_ascii_uppercase() || next.is_ascii_digit() || next == b'_';
+    name == DOCUMENTATION || is_fragment && name.bytes().all(is_capital)
 }
 
 /// Documentation that was read.
 struct PluginDocument {
     source: Arc<SourceText>,
     mapping: Mapping,
+    /// The module that has it, and the text in it; `None` for a file.
+    written: Option<(Arc<SourceText>, LiteralText)>,
 }
 
 impl PluginDocument {
-    /// Reads a text of a module. What cannot be read is a warning.
+    /// Reads the text of a name in a module. What cannot be read is a warning.
     fn of_text(
-        path: &str,
-        text: &FoundText<'_>,
+        place: Location,
+        name: &str,
+        text: LiteralText,
         limits: &Limits,
         findings: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let read = read_yaml(path, text.content.as_bytes(), text.name, limits);
+        let module = Arc::clone(place.source());
+        let read = read_yaml(module.name(), text.value.as_bytes(), name, limits);
         let Ok(((source, Some(node)), _)) = read.into_result() else {
-            findings.push(unreadable(path, text.name));
+            findings.push(unknown("cannot be read as YAML", name, place));
             return None;
         };
         let Value::Mapping(mapping) = node.value else {
             return None;
         };
-        Some(Self { source, mapping })
+        Some(Self {
+            source,
+            mapping,
+            written: Some((module, text)),
+        })
     }
 
     /// Reads a file beside a plug-in. A file without documentation is something else.
@@ -216,11 +159,16 @@ impl PluginDocument {
         memchr::memmem::find(bytes, DOCUMENTATION.as_bytes())?;
         let read = read_yaml(path, bytes, DOCUMENTATION, limits);
         let Ok(((source, Some(node)), _)) = read.into_result() else {
-            findings.push(unreadable(path, DOCUMENTATION));
+            let place = Location::new(&SourceText::new(path, ""), Span::default());
+            findings.push(unknown("cannot be read as YAML", DOCUMENTATION, place));
             return None;
         };
         let mapping = node.as_mapping()?.get(DOCUMENTATION)?.as_mapping()?.clone();
-        Some(Self { source, mapping })
+        Some(Self {
+            source,
+            mapping,
+            written: None,
+        })
     }
 
     /// The options with those of fragments. Its own ones replace theirs.
@@ -306,8 +254,16 @@ impl PluginDocument {
                 .get("default")
                 .and_then(|node| self.default(node, is_bool)),
             suboptions: self.options_of(described.get("suboptions")),
-            location: Location::new(&self.source, entry.key_span),
+            location: self.location(entry.key_span),
         })
+    }
+
+    /// A place in the documentation.
+    fn location(&self, span: Span) -> Location {
+        match &self.written {
+            Some((module, text)) => Location::new(module, text.written_at(span)),
+            None => Location::new(&self.source, span),
+        }
     }
 
     /// A default value as text: equal values have equal texts in nearly all cases.
@@ -328,9 +284,8 @@ impl PluginDocument {
 }
 
 /// The warning that the options of a plug-in are unknown.
-fn unreadable(path: &str, what: &str) -> Diagnostic {
-    let place = Location::new(&SourceText::new(path, ""), Span::default());
-    let message = format!("`{what}` cannot be read as YAML, so its options are unknown");
+fn unknown(why: &str, name: &str, place: Location) -> Diagnostic {
+    let message = format!("`{name}` {why}, so its options are unknown");
     Diagnostic::warning(Code::Field, message).at(place)
 }
 

@@ -110,7 +110,29 @@ fn what_is_computed_or_broken_is_unknown() {
         [
             "acme.web.plugins.filter.g {}",
             "g [] required=false `str` [] None 0 web/plugins/filter/g.yml:3:5",
+            "`DOCUMENTATION` is not a plain text, so its options are unknown",
             "`DOCUMENTATION` cannot be read as YAML, so its options are unknown",
         ]
     );
+}
+
+#[test]
+fn literals_of_any_form_are_read() {
+    for (text, place) in [
+        ("\\\n\"\"\"\noptions:\n  a: {type: str}\n\"\"\"", "4:3"),
+        (
+            "(\"\"\"\nmodule: m\n\"\"\"\n  \"\"\"options:\n  a: {type: str}\n\"\"\")",
+            "5:3",
+        ),
+        ("\"module: m\\noptions:\\n  a: {type: str}\\n\"", "1:41"),
+    ] {
+        let module = format!("DOCUMENTATION = {text}\n");
+        assert_eq!(
+            lines(vec![("plugins/modules/m.py", module.leak())]),
+            [
+                "acme.web.plugins.modules.m {}".to_owned(),
+                format!("a [] required=false `str` [] None 0 web/plugins/modules/m.py:{place}"),
+            ]
+        );
+    }
 }

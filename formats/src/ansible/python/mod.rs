@@ -5,13 +5,15 @@
 //! an alternative: a release without its target still works.
 
 mod import_context;
+mod texts;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, Parser};
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use import_context::Surroundings;
+pub(crate) use texts::{LiteralText, assigned};
 
 /// The size of the largest module that is parsed, in bytes.
 pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
@@ -76,17 +78,14 @@ impl PythonModule {
     }
 }
 
-/// Reads a module. `path` is its dotted path with the collection, and `is_package` says whether the file is an
-/// `__init__.py`.
-pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
+/// The syntax tree of a module; `None` if it is too large, or takes too long.
+fn parse(text: &[u8]) -> Option<Tree> {
     if text.len() > MAX_MODULE_BYTES {
-        return PythonModule::unknown();
+        return None;
     }
     let mut parser = Parser::new();
     let language = tree_sitter_python::LANGUAGE.into();
-    if parser.set_language(&language).is_err() {
-        return PythonModule::unknown();
-    }
+    parser.set_language(&language).ok()?;
     let mut calls = CALLS_FOR_ANY + text.len().saturating_mul(CALLS_PER_BYTE);
     let mut progress = |_: &tree_sitter::ParseState| {
         calls = calls.saturating_sub(1);
@@ -98,7 +97,13 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut input = |at: usize, _| text.get(at..).unwrap_or_default();
-    let Some(tree) = parser.parse_with_options(&mut input, None, Some(options)) else {
+    parser.parse_with_options(&mut input, None, Some(options))
+}
+
+/// Reads a module. `path` is its dotted path with the collection, and `is_package` says whether the file is an
+/// `__init__.py`.
+pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
+    let Some(tree) = parse(text) else {
         return PythonModule::unknown();
     };
     let parts: Vec<&str> = path.split('.').collect();

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_checks::RecordReliances;
 use pkgres_formats::ProjectUse;
-use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 
 /// A root with the files around it.
@@ -39,11 +38,11 @@ impl ProjectUses {
         Self { record, uses }
     }
 
-    /// Where files use classes, by both.
-    pub(crate) fn places(&self) -> BTreeMap<(&ClassName, &ClassName), &Location> {
+    /// The uses of classes by files, by both.
+    pub(crate) fn by_file(&self) -> BTreeMap<(&ClassName, &ClassName), &ProjectUse> {
         let uses = self.uses.iter();
-        let places = uses.map(|(file, one)| ((file, &one.class), &one.at));
-        places.collect()
+        let uses = uses.map(|(file, one)| ((file, &one.class), one));
+        uses.collect()
     }
 
     /// States the options that tasks set, as far as they are known.

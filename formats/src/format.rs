@@ -1,6 +1,6 @@
 //! The trait `Format`, which describes an ecosystem.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
@@ -346,4 +346,15 @@ pub struct ProjectUse {
     pub at: Location,
     /// The options of the class that the file sets; `None` if they are unknown.
     pub options: Option<SetOptions>,
+    /// The places at which the file uses the class and says which options it sets, in order.
+    pub tasks: Vec<(Location, BTreeSet<String>)>,
+}
+
+impl ProjectUse {
+    /// The first place that sets one of some options, or that sets none of them; if there is none, the first place at all.
+    pub fn place_of(&self, options: &[String], is_set: bool) -> &Location {
+        let mut tasks = self.tasks.iter();
+        let found = tasks.find(|(_, set)| options.iter().any(|one| set.contains(one)) == is_set);
+        found.map_or(&self.at, |(at, _)| at)
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn find(
     {
         return Ok(found);
     }
-    let places = uses.places();
+    let by_file = uses.by_file();
     let inherits = format.rules().inheritance;
     let records = records_of(lock, replacements, registries)?;
     let locked = records
@@ -70,8 +70,11 @@ pub(super) fn find(
         differences.extend(compare_declarations(&old.declarations, &new.declarations));
         let effects = reliances.effects(&differences).into_iter();
         let effects = effects.map(|effect| {
-            let place = places.get(&(&effect.class, &effect.difference.class));
-            let place = place.map(|place| (*place).clone());
+            let named = by_file.get(&(&effect.class, &effect.difference.class));
+            let place = named.map(|named| match &effect.difference.tasks {
+                Some(tasks) => named.place_of(&tasks.options, tasks.set_it).clone(),
+                None => named.at.clone(),
+            });
             Effect::of_record(effect, root, place)
         });
         let effects = effects.map(|effect| (replacement.clone(), effect));

@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, Version};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
 
-use super::facts::Facts;
-use super::facts_of_files::named_places;
+use super::facts::{Facts, split_collection};
+use super::facts_of_files::{fragments, named_places};
 use super::removed_plugins::ForeignRoutes;
+use super::runtime_yml::{RUNTIME_FILE, place_of_redirect};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{
     AllowedReleases, ClassReference, ReferenceHints, ReferenceWords, References, somewhere_in,
@@ -24,13 +25,16 @@ pub(crate) struct CollectionReferences<'check> {
     pub(crate) manifest: &'check str,
     pub(crate) options: &'check ReadOptions,
     pub(super) routes: ForeignRoutes<'check>,
+    /// The plug-ins that are redirected into collections that it requires, as references.
+    redirects: Vec<ClassReference>,
     /// Where its YAML files name classes of other collections, once it was asked for.
     pub(super) named: OnceCell<BTreeMap<(String, ClassName), Location>>,
 }
 
 impl<'check> CollectionReferences<'check> {
-    /// The references of the collection with these facts. `known` looks up the collections that it names.
+    /// The references of the collection with this record and these facts. `known` looks up the collections that it names.
     pub(super) fn new(
+        record: &IndexRecord,
         facts: &'check Facts,
         tree: &'check dyn FileTree,
         prefix: &'check str,
@@ -38,7 +42,14 @@ impl<'check> CollectionReferences<'check> {
         options: &'check ReadOptions,
         known: &'check dyn ReleaseLookup,
     ) -> Self {
+        // Plug-ins that moved to a collection that is not required work where that happens to be installed.
+        let mut redirects = facts.redirected_elsewhere();
+        redirects.retain(|redirect| {
+            let mut requirements = record.requirements.iter();
+            requirements.any(|requirement| requirement.package == redirect.package)
+        });
         Self {
+            redirects,
             facts,
             tree,
             prefix,
@@ -48,16 +59,61 @@ impl<'check> CollectionReferences<'check> {
             named: OnceCell::new(),
         }
     }
+
+    /// Warnings about plug-ins that are redirected within the collection to something that it does not have.
+    pub(super) fn dangling_redirects(&self) -> Vec<Diagnostic> {
+        let dangling = self.facts.dangling_redirects().into_iter();
+        let findings = dangling.map(|(path, target)| {
+            let message = format!(
+                "`{}` is redirected to `{}`, which the collection does not have",
+                Escaped::shortened(&path),
+                Escaped::shortened(&target)
+            );
+            Diagnostic::warning(Code::UndefinedUse, message).at(self.place_of_redirect(&path))
+        });
+        findings.collect()
+    }
+
+    fn place_of_redirect(&self, path: &str) -> Location {
+        let limit = self.options.limits.manifest_bytes;
+        let bytes = self.tree.read(RUNTIME_FILE, limit).ok().flatten();
+        let shown = format!("{}{RUNTIME_FILE}", self.prefix);
+        let limits = &self.options.limits;
+        let place = bytes.and_then(|bytes| place_of_redirect(&shown, &bytes, path, limits));
+        place.unwrap_or_else(|| somewhere_in(&shown))
+    }
+
+    /// Whether a reference is that of a plug-in to the one that it is redirected to.
+    fn is_redirect(&self, reference: &ClassReference) -> bool {
+        self.redirects.contains(reference)
+    }
+}
+
+/// The place in a plug-in of the name of a documentation fragment.
+fn place_of_fragment(text: &str, class: &ClassName) -> Option<usize> {
+    let (collection, path) = split_collection(class.as_str())?;
+    let name = path.strip_prefix("plugins.doc_fragments.")?;
+    let names_it = |named: &str| {
+        let (of, rest) = split_collection(named).unwrap_or_default();
+        of == collection && rest.split('.').next() == Some(name)
+    };
+    let named = fragments(text.as_bytes());
+    let found = named.into_iter().find(|(_, named)| names_it(named))?;
+    Some(found.0)
 }
 
 impl References for CollectionReferences<'_> {
     fn references(&self) -> Vec<ClassReference> {
-        self.facts.foreign_references()
+        let mut references = self.facts.foreign_references();
+        references.extend(self.redirects.iter().cloned());
+        references
     }
 
     fn verb(&self, reference: &ClassReference) -> &'static str {
         if reference.at.is_some() {
             "imports"
+        } else if self.is_redirect(reference) {
+            "is redirected to"
         } else {
             "names"
         }
@@ -88,12 +144,18 @@ impl References for CollectionReferences<'_> {
         requirement: &Requirement,
         allowed: &AllowedReleases,
     ) -> Vec<Diagnostic> {
-        self.routes
-            .removed_soon(self, self.manifest, references, requirement, allowed)
+        let routes = &self.routes;
+        let mut findings =
+            routes.removed_soon(self, self.manifest, references, requirement, allowed);
+        findings.extend(routes.redirected_to_nothing(self, references, allowed));
+        findings
     }
 
-    /// The place of a reference: the import, the name in a YAML file, or the beginning of its file.
+    /// The place of a reference: the import, the redirect, the name in a file, or the beginning of its file.
     fn place_of(&self, reference: &ClassReference) -> Location {
+        if self.is_redirect(reference) {
+            return self.place_of_redirect(&reference.from);
+        }
         let stem = reference.from.replace('.', "/");
         let limit = self.options.limits.class_file_bytes;
         for path in [format!("{stem}.py"), format!("{stem}/__init__.py")] {
@@ -103,7 +165,9 @@ impl References for CollectionReferences<'_> {
             let Ok(text) = String::from_utf8(bytes) else {
                 break;
             };
-            let span = reference.at.filter(|at| text.is_char_boundary(*at));
+            let at = reference.at;
+            let at = at.or_else(|| place_of_fragment(&text, &reference.to));
+            let span = at.filter(|at| text.is_char_boundary(*at));
             let span = span.map_or_else(Span::default, |at| {
                 let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
                 Span { start: at, end }

@@ -168,13 +168,33 @@ impl Facts {
     /// The plug-ins that are redirected within the collection: their paths, and those of the plug-ins that are used
     /// instead.
     pub(super) fn redirects(&self) -> Vec<(String, String)> {
+        let ends = self.ends_of_redirects().into_iter();
+        ends.filter(|(_, (collection, _))| *collection == self.collection)
+            .map(|(path, (_, target))| (path, target))
+            .collect()
+    }
+
+    /// The plug-ins that are redirected within the collection to something that it does not have.
+    pub(super) fn dangling_redirects(&self) -> Vec<(String, String)> {
+        let redirects = self.redirects();
+        if redirects.is_empty() {
+            return redirects;
+        }
+        let defined = self.defined();
+        let mut dangling = redirects;
+        dangling.retain(|(_, target)| !defined.contains_key(target));
+        dangling
+    }
+
+    /// The plug-ins that are redirected: their paths, and the collections and paths of those that are used instead.
+    pub(super) fn ends_of_redirects(&self) -> Vec<(String, (String, String))> {
         let routes = self.routes_by_path();
         let used = routes.iter().filter(|(_, route)| !route.tombstone);
-        let redirects = used.filter_map(|(path, route)| {
-            let target = self.target_of(&routes, route)?;
-            Some((path.clone(), target))
+        let ends = used.filter_map(|(path, route)| {
+            let end = self.end_of(&routes, route)?;
+            Some((path.clone(), end))
         });
-        redirects.collect()
+        ends.collect()
     }
 
     /// The path in the same collection to which redirects lead.
@@ -293,7 +313,7 @@ pub(crate) fn split_collection(name: &str) -> Option<(&str, &str)> {
 }
 
 /// The collection and path to which a route leads.
-fn redirect_target(route: &Route) -> Option<(String, String)> {
+pub(super) fn redirect_target(route: &Route) -> Option<(String, String)> {
     let redirect = route.redirect.as_deref()?;
     let (is_path, name) = match redirect.strip_prefix("ansible_collections.") {
         Some(name) => (true, name),

@@ -102,7 +102,7 @@ fn add_other_plugin(
         let limit = options.limits.class_file_bytes;
         let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
         let fragments = fragments(&bytes.unwrap_or_default()).into_iter();
-        let of_plugin = fragments.map(|fragment| (path.clone(), fragment));
+        let of_plugin = fragments.map(|(_, fragment)| (path.clone(), fragment));
         facts.fragments.extend(of_plugin);
     }
     facts.others.insert(path);
@@ -123,7 +123,7 @@ fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), 
     facts.fragments.extend(
         fragments(&bytes)
             .into_iter()
-            .map(|fragment| (module.clone(), fragment)),
+            .map(|(_, fragment)| (module.clone(), fragment)),
     );
     if is_run_only && !refers_to_others(&facts.collection, &bytes) {
         let entry = Module {
@@ -175,21 +175,24 @@ fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
     has_other || (others.iter()).any(|other| memchr::memmem::find(bytes, other).is_some())
 }
 
-/// The documentation fragments that a plug-in names, from the text of its documentation.
-fn fragments(bytes: &[u8]) -> Vec<String> {
+/// The documentation fragments that a plug-in names, from the text of its documentation, each with the first byte of the key
+/// or item that names it.
+pub(super) fn fragments(bytes: &[u8]) -> Vec<(usize, String)> {
     const KEY: &str = "extends_documentation_fragment";
     let mut found = Vec::new();
-    let mut rest = bytes;
-    while let Some(at) = memchr::memmem::find(rest, KEY.as_bytes()) {
-        rest = &rest[at + KEY.len()..];
+    let mut at = 0;
+    while let Some(key) = memchr::memmem::find(&bytes[at..], KEY.as_bytes()) {
+        let place = at + key;
+        at = place + KEY.len();
+        let rest = &bytes[at..];
         // The key can be quoted.
         let after = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'"));
         let Some(after) = after.unwrap_or(rest).strip_prefix(b":") else {
             continue;
         };
-        rest = after;
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let (line, below) = rest.split_at(end);
+        at = bytes.len() - after.len();
+        let end = memchr::memchr(b'\n', after).unwrap_or(after.len());
+        let (line, below) = after.split_at(end);
         let line = String::from_utf8_lossy(line);
         let words = |text: &str| -> Vec<String> {
             text.split([',', '[', ']', ' ', '"', '\''])
@@ -198,19 +201,22 @@ fn fragments(bytes: &[u8]) -> Vec<String> {
                 .map(|word| word.trim_end_matches('\r').to_owned())
                 .collect()
         };
-        found.extend(words(&line));
+        found.extend(words(&line).into_iter().map(|word| (place, word)));
         if !line.trim().is_empty() {
             continue;
         }
+        let mut start = at + end + 1;
         for item in below.split(|byte| *byte == b'\n').skip(1) {
-            let item = String::from_utf8_lossy(item);
-            match item.trim().strip_prefix("- ") {
-                Some(item) => found.extend(words(item)),
-                None => break,
-            }
+            let text = String::from_utf8_lossy(item);
+            let Some(named) = text.trim().strip_prefix("- ") else {
+                break;
+            };
+            let indent = text.len() - text.trim_start().len();
+            found.extend(words(named).into_iter().map(|word| (start + indent, word)));
+            start += item.len() + 1;
         }
     }
-    found.retain(|fragment| fragment.split('.').all(is_content_name));
+    found.retain(|(_, fragment)| fragment.split('.').all(is_content_name));
     found
 }
 

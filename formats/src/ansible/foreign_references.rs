@@ -20,6 +20,13 @@ impl Facts {
         references
     }
 
+    /// The plug-ins that are redirected into other collections, as references to the plug-ins that are used instead.
+    pub(super) fn redirected_elsewhere(&self) -> Vec<ClassReference> {
+        let ends = self.ends_of_redirects().into_iter();
+        ends.filter_map(|(path, (collection, target))| self.reference(&path, &collection, &target))
+            .collect()
+    }
+
     /// A reference that is not needed; `None` if it leads to no other collection. ansible-core is none.
     fn reference(&self, from: &str, collection: &str, path: &str) -> Option<ClassReference> {
         let is_core = matches!(collection, "ansible.builtin" | "ansible.legacy");

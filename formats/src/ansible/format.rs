@@ -9,6 +9,7 @@ use pkgres_manifest::{
 };
 
 use super::artifact::{CollectionArtifact, first_member};
+use super::built_files::BuiltFiles;
 use super::check::CollectionReferences;
 use super::documentation;
 use super::facts_of_files;
@@ -234,13 +235,15 @@ impl Format for Collections {
             Ok(read) => read,
             Err(errors) => return errors,
         };
+        let tree = &BuiltFiles::new(file, tree, options);
         match facts_of_files::read(record.name.as_str(), prefix, tree, options) {
             Ok((facts, _, more)) => {
                 if is_artifact {
                     findings.extend(more);
                 }
-                let references =
-                    CollectionReferences::new(&facts, tree, prefix, file.path, options, known);
+                let references = CollectionReferences::new(
+                    &record, &facts, tree, prefix, file.path, options, known,
+                );
                 let check = ReferenceCheck {
                     record: &record,
                     root: &references,
@@ -249,6 +252,7 @@ impl Format for Collections {
                     path: file.path,
                 };
                 findings.extend(check.findings());
+                findings.extend(references.dangling_redirects());
                 capped(findings)
             }
             Err(error) => vec![error],
@@ -267,8 +271,10 @@ impl Format for Collections {
         }
         let (record, _) = read_folder(file, tree, options).into_result().ok()?;
         let prefix = folder_prefix(file);
+        let tree = &BuiltFiles::new(file, tree, options);
         let (facts, ..) = facts_of_files::read(record.name.as_str(), prefix, tree, options).ok()?;
-        let references = CollectionReferences::new(&facts, tree, prefix, file.path, options, &());
+        let references =
+            CollectionReferences::new(&record, &facts, tree, prefix, file.path, options, &());
         let all = references.references();
         let mut found = all.iter().filter(|reference| reference.to == *class);
         // An import is more than a name in a YAML file.
@@ -296,7 +302,10 @@ impl Format for Collections {
         }
         let folder = file.path.rsplit_once('/').map_or(".", |(folder, _)| folder);
         match read_folder(file, tree, options).into_result() {
-            Ok((record, _)) => declared(record.name.as_str(), folder, tree, options),
+            Ok((record, _)) => {
+                let tree = BuiltFiles::new(file, tree, options);
+                declared(record.name.as_str(), folder, &tree, options)
+            }
             Err(errors) => Parsed::new(None, errors),
         }
     }
@@ -478,6 +487,7 @@ fn read_folder(
             Err(findings) => return Parsed::new(None, findings),
         }
     };
+    let tree: &dyn FileTree = &BuiltFiles::new(file, tree, options);
     match read.into_result() {
         Ok((record, mut findings)) => {
             // In an installed collection, they are differences from its list of files.
@@ -587,6 +597,7 @@ fn digest_of_folder(
     options: &ReadOptions,
 ) -> Result<(ArtifactDigest, Vec<Diagnostic>), Diagnostic> {
     let listed = listed_files(file, tree, options)?;
+    let tree = &BuiltFiles::new(file, tree, options);
     let mut digests = Vec::new();
     let mut findings = Vec::new();
     for path in tree.paths()? {

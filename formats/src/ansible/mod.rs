@@ -7,10 +7,11 @@
 //! to other collections. `check` words findings about these references, and `narrow_range` suggests ranges without the
 //! broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users call them. `project` reads the playbooks around a `requirements.yml`,
 //! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
-//! collection, `links` finds links that lead out of one, and `ansible_cfg` reads the servers in an `ansible.cfg`.
+//! collection, `built_files` those of a source folder that are built into the artifact, `links` finds links that lead out of one, and `ansible_cfg` reads the servers in an `ansible.cfg`.
 
 mod ansible_cfg;
 mod artifact;
+mod built_files;
 mod check;
 mod content_name;
 mod core_version;

@@ -173,8 +173,11 @@ fn add_uses(
         else {
             continue;
         };
+        let place = Location::new(source, span);
+        let task = options.clone().map(|options| (place.clone(), options));
         if let Some(&at) = known.get(&class) {
             add_options(&mut uses[at].options, options);
+            uses[at].tasks.extend(task);
             continue;
         }
         known.insert(class.clone(), uses.len());
@@ -182,7 +185,8 @@ fn add_uses(
             file: path.to_owned(),
             class,
             package,
-            at: Location::new(source, span),
+            at: place,
+            tasks: task.into_iter().collect(),
             options: options.map(|options| SetOptions {
                 somewhere: options.clone(),
                 everywhere: options,
@@ -275,8 +279,11 @@ impl References for ProjectReferences<'_> {
         requirement: &Requirement,
         allowed: &AllowedReleases,
     ) -> Vec<Diagnostic> {
-        self.routes
-            .removed_soon(self, self.requirements, references, requirement, allowed)
+        let routes = &self.routes;
+        let mut findings =
+            routes.removed_soon(self, self.requirements, references, requirement, allowed);
+        findings.extend(routes.redirected_to_nothing(self, references, allowed));
+        findings
     }
 }
 
@@ -412,6 +419,25 @@ mod tests {
         let text = format!("{task}- a.b.c:\n    x: 1\n    z: 1\n");
         assert_eq!(options(&text), Some(["x y z", "x"].map(str::to_owned)));
         assert_eq!(options(&format!("{task}- a.b.c: x=1\n{task}")), None);
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_task_that_is_concerned() {
+        let text = "- a.b.c: {x: 1, y: 1}\n- a.b.c: {z: 1}\n- a.b.c: x=1\n";
+        let mut uses = Vec::new();
+        let source = SourceText::new("a.yml", text);
+        let names = yaml_references::find(&source, &Limits::default());
+        add_uses("a.yml", &source, names, &mut uses);
+        for (option, is_set, place) in [
+            ("x", true, "a.yml:1:3"),
+            ("x", false, "a.yml:2:3"),
+            ("z", true, "a.yml:2:3"),
+            ("z", false, "a.yml:1:3"),
+            ("w", true, "a.yml:1:3"),
+        ] {
+            let found = uses[0].place_of(&[option.to_owned()], is_set);
+            assert_eq!(found.to_string(), place, "{option} {is_set}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
 
 use super::artifact::CollectionArtifact;
-use super::facts::Route;
+use super::facts::{Route, redirect_target};
 use super::moved::{called, folder_of, moved_to};
 use super::narrow_range::{narrowed_range, with_clause};
 use super::runtime_yml::{self, RUNTIME_FILE};
@@ -88,6 +88,85 @@ impl<'check> ForeignRoutes<'check> {
             findings.push(finding);
         }
         findings
+    }
+
+    /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects to something that no version
+    /// has of the collection that it requires for them.
+    pub(super) fn redirected_to_nothing(
+        &self,
+        root: &dyn References,
+        references: &[ClassReference],
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        let Some(newest) = allowed.newest() else {
+            return Vec::new();
+        };
+        let routes = self.of_newest(allowed);
+        let mut seen = BTreeSet::new();
+        let mut findings = Vec::new();
+        for reference in references {
+            let Some(route) = route_of(&routes, reference).filter(|route| !route.tombstone) else {
+                continue;
+            };
+            let Some((collection, target)) = redirect_target(route) else {
+                continue;
+            };
+            let requirement = newest
+                .requirements
+                .iter()
+                .find(|one| one.package.as_str() == collection);
+            let class = ClassName::native(&format!("{collection}.{target}"));
+            let Some((requirement, class)) = requirement.zip(class.ok()) else {
+                continue;
+            };
+            if !seen.insert((&route.kind, &route.name)) || self.may_have(requirement, &class) {
+                continue;
+            }
+            let message = format!(
+                "`{}` {} `{}`, which {} {} redirects to `{}`, which no version of `{}` in `{}` has",
+                Escaped::shortened(&reference.from),
+                root.verb(reference),
+                reference.to,
+                newest.name,
+                newest.version,
+                called(&class),
+                requirement.package,
+                Escaped::shortened(requirement.spec.written()),
+            );
+            let finding = Diagnostic::warning(Code::UndefinedUse, message);
+            findings.push(finding.at(root.place_of(reference)));
+        }
+        findings
+    }
+
+    /// Whether a release that a requirement allows has a class, as far as it is known.
+    fn may_have(&self, requirement: &Requirement, class: &ClassName) -> bool {
+        let name = &requirement.package;
+        let Some(releases) = self.known.releases(name) else {
+            return true;
+        };
+        let allowed = |one: &&IndexRecord| !one.yanked && requirement.spec.matches(&one.version);
+        let mut versions: Vec<Version> = releases
+            .iter()
+            .filter(allowed)
+            .map(|one| one.version.clone())
+            .collect();
+        versions.sort_unstable();
+        let Some(newest) = versions.pop() else {
+            return true;
+        };
+        // Most often the newest has it, and the classes of more releases can be dear to find out.
+        for versions in [vec![newest], versions] {
+            let complete = self.known.complete(name, &versions);
+            let mut releases = complete.iter().flatten();
+            let may_have = releases.any(|one| {
+                versions.contains(&one.version) && (one.classes.is_none() || one.defines(class))
+            });
+            if may_have {
+                return true;
+            }
+        }
+        false
     }
 
     /// The routes of plug-ins in the newest of some releases.

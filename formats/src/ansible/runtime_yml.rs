@@ -67,6 +67,45 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
     (runtime, findings)
 }
 
+/// The place of the target of a redirect. `path` is that of the plug-in in its collection.
+pub(super) fn place_of_redirect(
+    name: &str,
+    bytes: &[u8],
+    path: &str,
+    limits: &Limits,
+) -> Option<Location> {
+    let read = read_yaml(name, bytes, "meta/runtime.yml", limits);
+    let ((source, document), _) = read.into_result().ok()?;
+    let mapping = document.as_ref()?.as_mapping()?;
+    let routing = mapping.get("plugin_routing").and_then(Node::as_mapping);
+    let kinds = routing.into_iter().flat_map(|routing| &routing.entries);
+    let plugins = kinds.flat_map(|kind| {
+        let plugins = kind.value.as_mapping().into_iter();
+        let plugins = plugins.flat_map(|plugins| &plugins.entries);
+        plugins.map(|plugin| {
+            (
+                kind.key.text.as_str(),
+                plugin.key.text.as_str(),
+                &plugin.value,
+            )
+        })
+    });
+    let imports = mapping.get("import_redirection").and_then(Node::as_mapping);
+    let imports = imports.into_iter().flat_map(|imports| &imports.entries);
+    let imports = imports.filter_map(|import| {
+        let (kind, name) = module_of(&import.key.text)?;
+        Some((kind, name, &import.value))
+    });
+    let mut routes = plugins.chain(imports);
+    let (_, _, route) = routes.find(|(kind, name, _)| {
+        let rest = path.strip_prefix("plugins.");
+        let rest = rest.and_then(|rest| rest.strip_prefix(*kind)?.strip_prefix('.'));
+        rest == Some(*name)
+    })?;
+    let target = route.as_mapping()?.get("redirect")?;
+    Some(Location::new(&source, target.span))
+}
+
 /// The warning about a file that cannot be read, wherever its release is used: what it says is missing then.
 fn unreadable(errors: Vec<Diagnostic>) -> Diagnostic {
     let mut finding = first_error(errors);

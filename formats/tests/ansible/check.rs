@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexReader, Limits};
 
-use super::{Known, check, galaxy_file, release};
+use super::{Known, WithRuntime, check, galaxy_file, release};
 
 const NET: &str = "from ansible_collections.a.lib.plugins.module_utils.net import Old\n";
 const NEW: &str = "from ansible_collections.a.lib.plugins.module_utils import new\n";
@@ -190,5 +190,86 @@ fn files_and_sources_that_cannot_be_locked_are_called_what_they_are() {
             .message
             .contains("cannot be locked from its source: a git repository"),
         "{findings:?}"
+    );
+}
+
+#[test]
+fn redirects_lead_to_something() {
+    let runtime = "plugin_routing:\n  modules:\n    gone: {redirect: a.lib.nothing}\n    kept: {redirect: a.lib.new}\n    \
+        moved: {redirect: a.other.any}\n    own: {redirect: acme.web.nothing}\n    page: {redirect: acme.web.site}\n    \
+        out: {tombstone: {}, redirect: a.lib.nothing}\n";
+    let files = [
+        ("meta/runtime.yml", runtime),
+        ("plugins/modules/site.py", ""),
+    ];
+    let known = Known(vec![release("a.lib", "1.0.0", &["plugins.modules.new"])]);
+    let text = galaxy_file("  a.lib: '*'\n");
+    let findings = check("galaxy.yml", &text, &files, &known);
+    assert_eq!(
+        shown(&findings),
+        [
+            "PK0076 `plugins.modules.gone` is redirected to `a.lib.plugins.modules.nothing`, which no version of `a.lib` in `*` has",
+            "PK0076 `plugins.modules.own` is redirected to `plugins.modules.nothing`, which the collection does not have",
+        ]
+    );
+    let places = findings.iter().flat_map(|finding| &finding.labels);
+    let places: Vec<String> = places.map(|label| label.location.to_string()).collect();
+    assert_eq!(places, ["meta/runtime.yml:3:22", "meta/runtime.yml:6:21"]);
+}
+
+#[test]
+fn a_playbook_that_is_redirected_to_nothing_is_reported() {
+    let runtime = "plugin_routing:\n  modules:\n    gone: {redirect: a.lib.nothing}\n    kept: {redirect: a.lib.new}\n";
+    let mut redirecting = release(
+        "a.coll",
+        "1.0.0",
+        &["plugins.modules.gone", "plugins.modules.kept"],
+    );
+    let lib = release("a.lib", "1.0.0", &["plugins.modules.new"]);
+    let requirement = "collections: [a.lib]\n";
+    let read = pkgres_formats::ansible::read_requirements(
+        "requirements.yml",
+        requirement.as_bytes(),
+        &Limits::default(),
+    );
+    redirecting.requirements = read
+        .into_result()
+        .expect("requirements")
+        .0
+        .record
+        .requirements;
+    let known = WithRuntime(Known(vec![redirecting, lib]), "a.coll", runtime);
+    let play = "- hosts: all\n  tasks:\n  - a.coll.kept:\n  - a.coll.gone:\n";
+    let text = "collections: [a.coll]\n";
+    let findings = check("requirements.yml", text, &[("site.yml", play)], &known);
+    assert_eq!(
+        shown(&findings),
+        [
+            "PK0076 `site.yml` names `a.coll.plugins.modules.gone`, which a.coll 1.0.0 redirects to `a.lib.nothing`, which no \
+             version of `a.lib` in `*` has"
+        ]
+    );
+    assert_eq!(findings[0].labels[0].location.to_string(), "site.yml:4:5");
+}
+
+#[test]
+fn a_missing_fragment_is_reported_where_it_is_named() {
+    let module = "import x\nDOCUMENTATION = '''\nextends_documentation_fragment:\n  - a.lib.old\n  - a.lib.more.part\n'''\n";
+    let known = Known(vec![release(
+        "a.lib",
+        "1.0.0",
+        &["plugins.doc_fragments.old"],
+    )]);
+    let text = galaxy_file("  a.lib: '*'\n");
+    let findings = check(
+        "galaxy.yml",
+        &text,
+        &[("plugins/modules/m.py", module)],
+        &known,
+    );
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(
+        findings[0].labels[0].location.to_string(),
+        "plugins/modules/m.py:5:3"
     );
 }

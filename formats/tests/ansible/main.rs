@@ -6,7 +6,7 @@ mod record;
 use std::collections::BTreeMap;
 
 use pkgres_formats::ansible::{Collections, ECOSYSTEM};
-use pkgres_formats::{FileTree, Format as _, FormatFile, ReleaseLookup};
+use pkgres_formats::{FileTree, Format as _, FormatFile, ReleaseContent, ReleaseLookup};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions};
 
@@ -33,6 +33,24 @@ impl FileTree for Files {
 
 /// Releases that a check knows.
 pub(crate) struct Known(pub(crate) Vec<IndexRecord>);
+
+/// Known releases, of which one has a `meta/runtime.yml`.
+pub(crate) struct WithRuntime(
+    pub(crate) Known,
+    pub(crate) &'static str,
+    pub(crate) &'static str,
+);
+
+impl ReleaseLookup for WithRuntime {
+    fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
+        self.0.releases(package)
+    }
+
+    fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
+        let files = Files::new(&[("meta/runtime.yml", self.2)]);
+        (record.name.as_str() == self.1).then(|| ReleaseContent::Folder(Box::new(files)))
+    }
+}
 
 impl ReleaseLookup for Known {
     fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
@@ -77,7 +95,7 @@ pub(crate) fn check(
     path: &str,
     text: &str,
     files: &[(&str, &str)],
-    known: &Known,
+    known: &dyn ReleaseLookup,
 ) -> Vec<Diagnostic> {
     let file = FormatFile {
         path,

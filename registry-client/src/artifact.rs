@@ -22,8 +22,8 @@ pub enum Artifact {
     Archive(Archive),
     /// The folder of a class package.
     Folder(PackageFolder),
-    /// The bytes of a file of another ecosystem.
-    File(Vec<u8>),
+    /// The bytes of a file of another ecosystem, which can have many releases.
+    File(Arc<[u8]>),
     /// The path of a folder of another ecosystem. It can have links, which its format follows within the folder.
     Tree(PathBuf),
 }

@@ -9,19 +9,19 @@ use crate::artifact::Artifact;
 use crate::directory::releases_of_folder;
 use crate::package_folder::PackageFolder;
 
-/// Checks that an artifact is that of a release, by what it says itself.
+/// The releases in an artifact, by what it says itself. `release` is the one that it should have, for messages.
 ///
 /// # Errors
 ///
-/// The artifact is that of another release, or does not say which one.
-pub fn check_artifact_release(
+/// The artifact cannot be read.
+pub fn stated_releases(
     artifact: &Artifact,
     release: &Release,
     format: &dyn Format,
     options: &ReadOptions,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Result<Vec<Release>, Vec<Diagnostic>> {
     let shown = release.to_string();
-    let stated = match artifact {
+    Ok(match artifact {
         Artifact::Archive(archive) => {
             let read = Package::manifest_of_archive(&shown, archive, options);
             let (manifest, _) = read.into_result()?;
@@ -36,15 +36,26 @@ pub fn check_artifact_release(
             format.releases_of_artifact(&FormatFile { path, bytes }, options)?
         }
         Artifact::Tree(folder) => releases_of_folder(folder, options)?,
-    };
+    })
+}
+
+/// Checks that a release is among those that its artifact [states](stated_releases).
+///
+/// # Errors
+///
+/// The artifact is that of another release, or does not say which one.
+pub fn check_artifact_release(
+    stated: &[Release],
+    release: &Release,
+) -> Result<(), Vec<Diagnostic>> {
     if stated.contains(release) {
         return Ok(());
     }
     let stated: Vec<String> = stated.iter().map(ToString::to_string).collect();
     let message = match stated.as_slice() {
-        [] => format!("the artifact of {shown} does not say whose it is"),
+        [] => format!("the artifact of {release} does not say whose it is"),
         _ => format!(
-            "the artifact of {shown} is that of {}",
+            "the artifact of {release} is that of {}",
             sentence_list(&stated, "and")
         ),
     };

@@ -72,6 +72,8 @@ mod drive;
 mod drive_async;
 #[cfg(feature = "index")]
 mod folder_tree;
+#[cfg(feature = "index")]
+mod hand_over;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "index")]
@@ -106,7 +108,7 @@ mod whole_registry;
 #[cfg(feature = "index")]
 pub use artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 #[cfg(feature = "index")]
-pub use artifact_release::check_artifact_release;
+pub use artifact_release::{check_artifact_release, stated_releases};
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};
 #[cfg(feature = "index")]

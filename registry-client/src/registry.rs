@@ -15,6 +15,8 @@ use pkgres_resolver::CompiledIndex;
 use crate::artifact::{
     Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact, package_of_artifact,
 };
+#[cfg(feature = "index")]
+use crate::hand_over::{by_digest, hand_over};
 use crate::registry_error::RegistryError;
 use crate::whole_registry::{Found, requiring_known, search_known};
 
@@ -219,13 +221,15 @@ pub trait Registry: Send + Sync {
     /// Several artifacts. Each goes to `take` with its position in `wanted` once it is there, in any order, until
     /// `take` breaks. After many errors a registry may leave out the rest.
     ///
-    /// By default one is read after the other.
+    /// By default one is read after the other, and a file with several of the releases once.
     #[cfg(feature = "index")]
     fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
-        for (at, wanted) in wanted.iter().enumerate() {
-            let found = self.artifact(&wanted.digest);
-            let found = found.map(|artifact| artifact.map(ReceivedArtifact::kept));
-            if take(at, found).is_break() {
+        for (digest, positions) in by_digest(wanted) {
+            let read = || {
+                let found = self.artifact(&digest)?;
+                Ok(found.map(ReceivedArtifact::kept))
+            };
+            if hand_over(&positions, read, take).is_break() {
                 return;
             }
         }

@@ -70,7 +70,7 @@ fn an_artifact_is_the_file() {
     let file = fs::read(fixtures().join("Motor/Acme.Motor.NodeSet2.1.0.xml")).expect("it is there");
     let digest = ArtifactDigest::of_archive(&file);
     let artifact = registry.artifact(&digest).expect("it can be read");
-    assert!(matches!(artifact, Some(Artifact::File(bytes)) if bytes == file));
+    assert!(matches!(artifact, Some(Artifact::File(bytes)) if *bytes == *file));
 }
 
 #[test]

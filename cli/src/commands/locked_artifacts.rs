@@ -1,16 +1,18 @@
 //! Fetches the artifacts of the releases in a lockfile, for the commands that need them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{
-    IndexRecord, Lockfile, PackageName, ReadOptions, RegistryName, Release, ReleaseSource, Version,
+    ArtifactDigest, IndexRecord, Lockfile, PackageName, ReadOptions, RegistryName, Release,
+    ReleaseSource, Version,
 };
 use pkgres_registry_client::{
     Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, built_in_core_library,
-    check_artifact_release,
+    check_artifact_release, stated_releases,
 };
 use pkgres_resolver::Supply;
 
@@ -180,8 +182,18 @@ pub(super) fn fetch_locked(
     output: &mut Output,
     mut on_artifact: impl FnMut(&Release, ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
+    // A file with many releases is read once.
+    let known: Mutex<BTreeMap<ArtifactDigest, Arc<[Release]>>> = Mutex::default();
     let check = |artifact: &Artifact, release: &Release, options: &ReadOptions| {
-        check_artifact_release(artifact, release, project.format, options)
+        let digest = lock.packages.get(release).and_then(|locked| locked.digest);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stated) = digest.and_then(|digest| known.get(&digest)) {
+            return check_artifact_release(stated, release);
+        }
+        let stated = stated_releases(artifact, release, project.format, options)?;
+        let checked = check_artifact_release(&stated, release);
+        known.extend(digest.map(|digest| (digest, stated.into())));
+        checked
     };
     let on_artifact = |release: &Release, received, ()| on_artifact(release, received);
     let undigested = undigested_releases;

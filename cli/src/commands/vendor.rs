@@ -151,6 +151,7 @@ impl Vendored<'_> {
         self.without_digest.extend(fetched.without_digest);
         let inside = files_inside_others(lock, &artifacts, project.format, context);
         let names = names_in_load_order(lock, project.format, &inside);
+        let mut seen = BTreeSet::new();
         for (release, artifact) in &artifacts {
             let Some(file) = names.get(release) else {
                 continue;
@@ -163,7 +164,10 @@ impl Vendored<'_> {
                 ));
                 continue;
             }
-            self.write(file, artifact, project, names.values(), context)?;
+            // A file can have several of the releases.
+            if seen.insert(file) {
+                self.write(file, artifact, project, names.values(), context)?;
+            }
         }
         Ok(())
     }

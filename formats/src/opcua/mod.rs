@@ -306,7 +306,8 @@ impl Format for NodeSets {
     }
 }
 
-/// The URIs of models that are written in a text which may be no XML.
+/// The URIs of models that are written in a text which may be no XML. If it has none, the first namespace is that of the model
+/// which the file should have.
 fn written_names(text: &str) -> Vec<String> {
     let tags = text.split('<').skip(1);
     let models = tags.filter_map(|tag| {
@@ -321,7 +322,16 @@ fn written_names(text: &str) -> Vec<String> {
         let (uri, _) = value[1..].split_once(quote)?;
         Some(uri.replace("&amp;", "&"))
     });
-    models.collect()
+    let mut names: Vec<String> = models.collect();
+    if names.is_empty() {
+        let first = text.split_once("NamespaceUris").and_then(|(_, uris)| {
+            let (_, uri) = uris.split_once("Uri>")?;
+            let (uri, _) = uri.split_once("</")?;
+            Some(uri.trim().replace("&amp;", "&"))
+        });
+        names.extend(first);
+    }
+    names
 }
 
 /// The models of a file with their records, and the findings.

@@ -86,7 +86,7 @@ impl DirectoryRegistry {
                 if ArtifactDigest::of_archive(&bytes) != *digest {
                     return Err(changed(path));
                 }
-                Ok(Artifact::File(bytes))
+                Ok(Artifact::File(bytes.into()))
             }
             ReleaseExtent::Folder => Ok(Artifact::Tree(path.to_owned())),
         }

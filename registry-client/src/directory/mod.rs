@@ -207,15 +207,17 @@ impl DirectoryRegistry {
     }
 
     fn add_release(&mut self, file: &ReleaseFile) {
-        match self.releases.add(file, &self.options) {
-            Ok(unread) => lock(&self.findings).extend(unread),
-            Err(errors) => {
-                for name in file.written_names(&self.options) {
-                    self.remember_unreadable(&name, file.path());
-                }
-                lock(&self.findings).push(broken(file.path(), &errors));
+        let (is_release, findings) = match self.releases.add(file, &self.options) {
+            Ok((count, unread)) => (count > 0, unread),
+            Err(errors) => (false, vec![broken(file.path(), &errors)]),
+        };
+        // It may name a package without being a release of it.
+        if !is_release {
+            for name in file.written_names(&self.options) {
+                self.remember_unreadable(&name, file.path());
             }
         }
+        lock(&self.findings).extend(findings);
     }
 
     /// Reports a folder that cannot be searched. What is in it is unknown.

@@ -206,13 +206,14 @@ fn read_beginning(path: &Path) -> Vec<u8> {
 }
 
 impl Releases {
-    /// Reads the releases of a file. Returns warnings about what of them cannot be read.
+    /// Reads the releases of a file. Returns how many it has, and warnings about what of them cannot be read.
     pub(super) fn add(
         &mut self,
         file: &ReleaseFile,
         options: &ReadOptions,
-    ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    ) -> Result<(usize, Vec<Diagnostic>), Vec<Diagnostic>> {
         let (records, unread) = file.read(options)?;
+        let count = records.len();
         for record in records {
             let releases = self.found.entry(record.name.clone()).or_default();
             releases.push(FoundRelease {
@@ -220,7 +221,7 @@ impl Releases {
                 file: file.clone(),
             });
         }
-        Ok(unread)
+        Ok((count, unread))
     }
 
     /// Sorts the releases of each package by version. Releases with several contents are set aside; the result has a

@@ -10,6 +10,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES, PackageName, Version};
 
 use crate::artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
+use crate::hand_over::{by_digest, hand_over};
 use crate::protocol::{Config, Digest};
 use crate::registry_error::RegistryError;
 
@@ -51,28 +52,35 @@ impl HttpRegistry {
         let cache = self.artifact_cache();
         let limit = self.limits.archive_bytes;
         let mut missing: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
-        for (at, one) in wanted.iter().enumerate() {
-            let digest = &one.digest;
-            let found = match digest {
-                ArtifactDigest::Tree(_) => Ok(None),
-                ArtifactDigest::Archive(bytes) => {
-                    let sha256 = Digest(*bytes);
-                    match cache.as_ref().and_then(|cache| cache.get(&sha256, limit)) {
-                        Some(bytes) => {
-                            let artifact = self.artifact_of(digest, bytes);
-                            artifact.map(|artifact| Some(ReceivedArtifact::kept(artifact)))
-                        }
-                        None if self.transport.options.offline => {
-                            Err(self.release_offline(one.package, one.version))
-                        }
-                        None => {
-                            missing.entry(sha256).or_default().push(at);
-                            continue;
-                        }
+        let cached = |sha256: &Digest| cache.as_ref().and_then(|cache| cache.get(sha256, limit));
+        for (digest, positions) in by_digest(wanted) {
+            let sha256 = match &digest {
+                ArtifactDigest::Tree(_) => None,
+                ArtifactDigest::Archive(bytes) => Some(Digest(*bytes)),
+            };
+            let mut bytes = sha256.and_then(|sha256| cached(&sha256));
+            if let (None, Some(sha256)) = (&bytes, sha256) {
+                if !self.transport.options.offline {
+                    missing.insert(sha256, positions);
+                    continue;
+                }
+                for at in positions {
+                    let WantedArtifact {
+                        package, version, ..
+                    } = &wanted[at];
+                    let error = self.release_offline(package, version);
+                    if take(at, Err(error)).is_break() {
+                        return;
                     }
                 }
+                continue;
+            }
+            let read = || {
+                let bytes = (bytes.take()).or_else(|| cached(&sha256?));
+                let artifact = bytes.map(|bytes| self.artifact_of(&digest, bytes));
+                Ok(artifact.transpose()?.map(ReceivedArtifact::kept))
             };
-            if take(at, found).is_break() {
+            if hand_over(&positions, read, take).is_break() {
                 return;
             }
         }
@@ -169,13 +177,10 @@ impl HttpRegistry {
                 not_kept: not_kept.clone(),
             }))
         };
-        let Some((last, others)) = positions.split_last() else {
-            return ControlFlow::Continue(());
-        };
-        for at in others {
-            take(*at, outcome.clone().and_then(received))?;
+        match positions {
+            [at] => take(*at, outcome.and_then(received)),
+            _ => hand_over(positions, || outcome.clone().and_then(received), take),
         }
-        take(*last, outcome.and_then(received))
     }
 
     fn artifact_cache(&self) -> Option<ArtifactCache> {
@@ -200,7 +205,7 @@ impl HttpRegistry {
         bytes: Vec<u8>,
     ) -> Result<Artifact, RegistryError> {
         if self.ecosystem.is_some_and(|id| id != CLASS_PACKAGES.id()) {
-            return Ok(Artifact::File(bytes));
+            return Ok(Artifact::File(bytes.into()));
         }
         let name = format!("registry {}: {digest}", self.transport.name);
         let archive = Archive::open(&name, bytes, &self.limits)?;

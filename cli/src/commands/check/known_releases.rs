@@ -272,7 +272,7 @@ impl ReleaseLookup for KnownReleases<'_> {
     fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
         let artifact = self.registries.artifact(record.digest.as_ref()?).ok()??;
         match artifact {
-            Artifact::File(bytes) => Some(ReleaseContent::File(bytes)),
+            Artifact::File(bytes) => Some(ReleaseContent::File(bytes.to_vec())),
             Artifact::Tree(folder) => {
                 let tree = FolderTree::new(&folder);
                 Some(ReleaseContent::Folder(Box::new(tree)))

@@ -285,7 +285,9 @@ impl GalaxyRegistry {
                 ArtifactDigest::Archive(bytes) => {
                     let digest = Digest(*bytes);
                     match self.cached_artifact(&digest) {
-                        Some(bytes) => Ok(Some(ReceivedArtifact::kept(Artifact::File(bytes)))),
+                        Some(bytes) => {
+                            Ok(Some(ReceivedArtifact::kept(Artifact::File(bytes.into()))))
+                        }
                         None if self.transport.options.offline => {
                             let reason = format!(
                                 "the artifact of {} {} is not in the cache",
@@ -344,7 +346,7 @@ impl GalaxyRegistry {
         for at in positions {
             let received = outcome.clone().map(|bytes| {
                 bytes.map(|bytes| ReceivedArtifact {
-                    artifact: Artifact::File(bytes),
+                    artifact: Artifact::File(bytes.into()),
                     not_kept: not_kept.clone(),
                 })
             });

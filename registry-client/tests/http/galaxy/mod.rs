@@ -633,7 +633,7 @@ fn locked_artifacts_are_fetched_by_name_and_checked() {
         let mut taken = Vec::new();
         registry.artifacts(&[wanted], &mut |_, found| {
             taken.push(found.map(|received| match received?.artifact {
-                Artifact::File(bytes) => Some(bytes),
+                Artifact::File(bytes) => Some(bytes.to_vec()),
                 other => panic!("{other:?}"),
             }));
             ControlFlow::Continue(())

@@ -414,7 +414,7 @@ impl Output {
         }
     }
 
-    /// Reports findings: to stderr, with `--quiet` only errors, or warnings in the JSON document that follows. A warning is
+    /// Reports findings: to stderr, with `--quiet` only errors, or others in the JSON document that follows. Each of these is
     /// reported once.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Diagnostic, Location};
+use pkgres_manifest::diagnostic::{Diagnostic, Location, Severity};
 
 /// The file and line of an annotation, if it has any.
 #[derive(Debug, Default)]
@@ -75,10 +75,10 @@ impl Annotation {
         for hint in &finding.hints {
             message.push_str(&format!("\nhint: {hint}"));
         }
-        let kind = if finding.is_error() {
-            "error"
-        } else {
-            "warning"
+        let kind = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
         };
         Self {
             kind,

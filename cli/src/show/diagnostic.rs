@@ -24,6 +24,7 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let title = level
         .primary_title(finding.message.clone())
@@ -82,6 +83,7 @@ fn without_source(finding: &Diagnostic, styled: bool) -> String {
         (false, _) => (Style::new(), Style::new()),
         (true, Severity::Error) => (bold(AnsiColor::Red), bold(AnsiColor::Cyan)),
         (true, Severity::Warning) => (bold(AnsiColor::Yellow), bold(AnsiColor::Cyan)),
+        (true, Severity::Note) => (bold(AnsiColor::Green), bold(AnsiColor::Cyan)),
     };
     let mut text = format!(
         "{severity}{}[{}]{severity:#}: {}",

@@ -43,11 +43,14 @@ fn target_of(class: &IndexedClass) -> Option<&ClassName> {
     class.uses.first().filter(|_| is_moved)
 }
 
-/// The folder that a class is in: one of plug-ins of a kind, or that of roles or playbooks.
+/// The folder that a class is in: one of plug-ins of a kind, or that of all kinds, of roles or of playbooks.
 pub(super) fn folder_of(class: &ClassName) -> String {
     let mut parts = class.as_str().split('.').skip(2);
     match parts.next() {
-        Some("plugins") => parts.next().unwrap_or_default().to_owned(),
+        Some("plugins") => match (parts.next(), parts.next()) {
+            (Some(kind), Some(_)) => kind.to_owned(),
+            _ => "plugins".to_owned(),
+        },
         Some(folder) => folder.to_owned(),
         None => String::new(),
     }

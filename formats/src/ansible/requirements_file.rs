@@ -27,6 +27,8 @@ struct RequirementsReader<'document> {
     /// All entries, in the order of the file.
     entries: Vec<Requirement>,
     limits: &'document Limits,
+    /// Whether the file lists roles.
+    has_roles: bool,
 }
 
 /// Reads `requirements.yml` as a root without classes. It has the name of the file.
@@ -47,6 +49,7 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Ro
         record,
         entries: Vec::new(),
         limits,
+        has_roles: false,
     };
     if let Some(document) = &document {
         match &document.value {
@@ -73,10 +76,13 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Ro
         } else {
             "list them under `collections`, each as `- name: NAMESPACE.NAME`"
         };
-        reader
-            .nodes
-            .warning("the file requires no collection", Span::default())
-            .add_hint(hint);
+        let message = "the file requires no collection";
+        let finding = if reader.has_roles {
+            reader.nodes.note(message, Span::default())
+        } else {
+            reader.nodes.warning(message, Span::default())
+        };
+        finding.add_hint(hint);
     }
     findings.extend(reader.nodes.into_findings());
     let root = Root {
@@ -134,8 +140,9 @@ impl RequirementsReader<'_> {
             ([], _) => format!("the roles in {} are", names(&files)),
             (_, _) => format!("{} and the roles in {} are", names(&roles), names(&files)),
         };
+        self.has_roles = true;
         let message = format!("{left_out} not locked: roles have no version ranges");
-        self.nodes.warning(message, span);
+        self.nodes.note(message, span);
     }
 
     fn collection(&mut self, node: &Node) {
@@ -187,7 +194,7 @@ impl RequirementsReader<'_> {
         if let Some(entry) = present(mapping, "signatures") {
             let message =
                 "signatures are not checked; the lockfile has the SHA-256 of each artifact";
-            self.nodes.warning(message, entry.key_span);
+            self.nodes.note(message, entry.key_span);
         }
         if let Some(entry) = present(mapping, "source")
             && kind.is_none_or(|(kind, _)| kind == "galaxy")
@@ -196,7 +203,7 @@ impl RequirementsReader<'_> {
                 "`source` has no effect: collections come from the registries of the project";
             let hint =
                 "`--registry galaxy:URL`, or `namespaces` in pkgres.toml, binds names to a server";
-            self.nodes.warning(message, entry.key_span).add_hint(hint);
+            self.nodes.note(message, entry.key_span).add_hint(hint);
         }
         let version = self.text(mapping, "version");
         if let Some(entry) = present(mapping, "version") {

@@ -48,7 +48,7 @@ pub struct ModelRelease {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReleaseError {
     /// The `Version` has characters that cannot be part of a line of output, or is too long.
-    #[error("the `Version` `{}` is not up to {MAX_VERSION_BYTES} printable ASCII characters without quotes, backslashes, `@`, `|`, `<` and `>`", Escaped::shortened(.0))]
+    #[error("the `Version` `{}` is not up to {MAX_VERSION_BYTES} printable ASCII characters without quotes, commas, backslashes, braces, `@`, `|`, `^`, `<` and `>`", Escaped::shortened(.0))]
     Version(String),
     /// The `PublicationDate` is not a time.
     #[error("the `PublicationDate` `{}` is not a time such as `2023-12-15T00:00:00Z`", Escaped::shortened(.0))]

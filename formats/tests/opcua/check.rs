@@ -108,7 +108,7 @@ fn releases_that_no_registry_has_are_named() {
     assert_eq!(
         found,
         [
-            "pump.xml:9:32: warning[PK0075]: no registry has 1.04.4@2019-11-20 of `http://opcfoundation.org/UA/`; the \
+            "pump.xml:9:32: note[PK0075]: no registry has 1.04.4@2019-11-20 of `http://opcfoundation.org/UA/`; the \
              next one is 1.03.9@2022-03-29"
         ]
     );
@@ -201,7 +201,7 @@ fn what_a_requirement_states_identifies_the_release() {
     assert_eq!(
         valve(r#"ModelVersion="1.4.11""#),
         [
-            "pump.xml:11:30: warning[PK0075]: no registry has ModelVersion 1.4.11 of `http://acme.example/Valve/`; the \
+            "pump.xml:11:30: note[PK0075]: no registry has ModelVersion 1.4.11 of `http://acme.example/Valve/`; the \
              next one is 1.4@2024-02-15"
         ]
     );
@@ -216,7 +216,7 @@ fn what_a_requirement_states_identifies_the_release() {
     assert_eq!(
         stated(r#"Version="1.04.3" PublicationDate="2022-03-29T00:00:00Z""#),
         [
-            "pump.xml:9:32: warning[PK0075]: no registry has 1.04.3@2022-03-29 of `http://opcfoundation.org/UA/`; the \
+            "pump.xml:9:32: note[PK0075]: no registry has 1.04.3@2022-03-29 of `http://opcfoundation.org/UA/`; the \
              next one is 1.03.9@2022-03-29"
         ]
     );

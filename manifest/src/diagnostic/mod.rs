@@ -25,6 +25,8 @@ use std::fmt;
 /// The severity of a [`Diagnostic`]: whether the input can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
+    /// Nothing is wrong with the input, but something in it has no effect or is not checked.
+    Note,
     /// The input can be used, but something in it is probably a mistake.
     Warning,
     /// The input cannot be used.
@@ -34,6 +36,7 @@ pub enum Severity {
 impl fmt::Display for Severity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
+            Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
         })
@@ -96,6 +99,11 @@ impl Diagnostic {
         Self::new(code, Severity::Warning, message)
     }
 
+    /// Returns a note without place or hint.
+    pub fn note(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Note, message)
+    }
+
     fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -142,6 +150,11 @@ impl Diagnostic {
             self.add_hint(hint);
         }
         self
+    }
+
+    /// Whether this is a warning.
+    pub fn is_warning(&self) -> bool {
+        self.severity == Severity::Warning
     }
 
     /// Whether this is an error.

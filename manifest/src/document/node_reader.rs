@@ -120,6 +120,12 @@ impl NodeReader<'_> {
         self.warning_of(self.code, message, span)
     }
 
+    /// Reports a note.
+    pub fn note(&mut self, message: impl Into<String>, span: Span) -> &mut Diagnostic {
+        let location = self.location(span);
+        self.report(Diagnostic::note(self.code, message).at(location))
+    }
+
     /// Reports a warning with another code.
     pub fn warning_of(
         &mut self,

@@ -93,11 +93,11 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
         conformance.finish(output)?;
     }
     let (findings, exit) = checker.finish();
-    let count = |are_errors| -> usize {
-        let counted = findings.iter().filter(|it| it.is_error() == are_errors);
+    let count = |severity| -> usize {
+        let counted = findings.iter().filter(|it| it.severity == severity);
         counted.map(|finding| finding.left_out.max(1)).sum()
     };
-    let (errors, warnings) = (count(true), count(false));
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if output.format() == Format::Github {
         output.annotate(&findings);
     } else if output.is_json() {
@@ -482,7 +482,8 @@ impl<'run> Checker<'run> {
         }
         if self.denies_warnings {
             // Those about packages of registries stay warnings: whoever publishes there does not break the builds of others.
-            for finding in &mut self.findings {
+            let warnings = self.findings.iter_mut();
+            for finding in warnings.filter(|finding| finding.is_warning()) {
                 finding.severity = Severity::Error;
             }
         }

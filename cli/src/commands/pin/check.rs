@@ -80,7 +80,7 @@ pub(super) fn run(
         suggest_pinning(&mut findings, path, context);
     }
     let wrong = findings.iter().filter(|finding| finding.is_error()).count();
-    let warnings = findings.len() - wrong;
+    let warnings = findings.iter().filter(|it| it.is_warning()).count();
     let errors = wrong + conflicts.len();
     let findings = capped(findings);
     if !conflicts.is_empty() || !checkable.findings.is_empty() {

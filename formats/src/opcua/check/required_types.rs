@@ -103,12 +103,17 @@ impl NodeSet<'_> {
         let mut findings = Vec::new();
         if minimum.is_none() && !is_any {
             let versions = candidates.releases.iter().map(|release| &release.version);
-            let next = match versions.min() {
-                Some(next) => format!("; the next one is {next}"),
-                None => ", nor any that is newer".to_owned(),
-            };
             let stated = shown(stated);
-            findings.push(warn(format!("no registry has {stated} of `{uri}`{next}")));
+            let none = format!("no registry has {stated} of `{uri}`");
+            findings.push(match versions.min() {
+                // Many requirements name a release that was never published.
+                Some(next) => {
+                    let message = format!("{none}; the next one is {next}");
+                    let finding = Diagnostic::note(Code::ClassesNotRead, message);
+                    finding.at(self.locate(required.span))
+                }
+                None => warn(format!("{none}, nor any that is newer")),
+            });
         }
         findings.extend(self.lacking(model, &candidates));
         findings

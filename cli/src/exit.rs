@@ -61,6 +61,7 @@ impl Exit {
     pub(crate) fn of_registry_error(code: Code) -> Self {
         match code {
             Code::Digest | Code::Untrusted => Integrity,
+            Code::Usage => Usage,
             _ => Registry,
         }
     }

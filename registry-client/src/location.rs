@@ -152,6 +152,11 @@ impl RegistryLocation {
         }
     }
 
+    /// Whether both are the same folder, file or address, whatever their names are.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+
     /// The registry that is at the path, if it is one of the other kind: a folder in place of a file, or a file in place of
     /// a folder.
     pub fn of_other_kind(&self) -> Option<String> {

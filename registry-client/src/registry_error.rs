@@ -8,6 +8,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, RegistryName};
 use pkgres_resolver::ProvideError;
 
+use crate::namespace::Namespace;
 use crate::registry_title::titled;
 
 /// The error of a registry that cannot answer. An absent package is not an error.
@@ -46,6 +47,15 @@ pub enum RegistryError {
     },
     /// The solver still needs these packages after all registries have answered.
     Unanswered(Vec<PackageName>),
+    /// A package is bound to a registry that is not in the set. Another registry must not take its place.
+    LeftOut {
+        /// The package.
+        package: PackageName,
+        /// The namespace that binds it.
+        namespace: Namespace,
+        /// The registry that it is bound to.
+        registry: RegistryName,
+    },
 }
 
 impl fmt::Display for RegistryError {
@@ -80,6 +90,12 @@ impl fmt::Display for RegistryError {
                     names(packages)
                 )
             }
+            Self::LeftOut {
+                package, registry, ..
+            } => write!(
+                formatter,
+                "`{package}` is bound to the registry `{registry}`, which is not among the registries of this run"
+            ),
         }
     }
 }
@@ -97,7 +113,8 @@ impl Error for RegistryError {
             Self::Invalid(_)
             | Self::Interrupted
             | Self::WrongLength { .. }
-            | Self::Unanswered(_) => None,
+            | Self::Unanswered(_)
+            | Self::LeftOut { .. } => None,
         }
     }
 }
@@ -153,6 +170,13 @@ impl RegistryError {
             | Self::Unusable(_)
             | Self::WrongLength { .. }
             | Self::Unanswered(_) => Diagnostic::error(Code::RegistryUnreachable, self.to_string()),
+            Self::LeftOut {
+                namespace,
+                registry,
+                ..
+            } => Diagnostic::error(Code::Usage, self.to_string()).hint(format!(
+                "`namespaces` of `registries.{registry}` has `{namespace}`; name that registry, too, or another one in its place: `{registry}=LOCATION`"
+            )),
             Self::Invalid(finding) | Self::Request { finding, .. } => finding.as_ref().clone(),
         }
     }

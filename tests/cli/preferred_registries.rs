@@ -1,6 +1,6 @@
 //! Notes about releases of registries that are not preferred.
 
-use crate::program::{pkgres, write};
+use crate::program::{check_hints, command, pkgres, write};
 
 #[test]
 fn what_the_preferred_registry_has_as_well_is_not_noted() {
@@ -60,4 +60,74 @@ fn what_the_preferred_registry_has_as_well_is_not_noted() {
     write(&folder.join("one.nd"), &records(&["1.0.0", "1.10.0"]));
     let resolved = said("resolve");
     assert!(!resolved.contains("is not used"), "{resolved}");
+}
+
+/// A binding protects an internal name whatever registries a run uses: a registry that anybody can publish to must not take the
+/// place of the one that is left out.
+#[test]
+fn a_bound_name_is_not_looked_up_elsewhere_if_its_registry_is_left_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let bound = "{\"name\":\"org.acme.Db\",\"version\":\"1.1.0\"}\n";
+    write(&folder.join("acme"), bound);
+    let public = "{\"name\":\"pub.Kit\",\"version\":\"1.0.0\",\"require\":[[\"org.acme.Db\",\"1\"]]}\n\
+                  {\"name\":\"org.acme.Db\",\"version\":\"1.9.0\"}\n";
+    write(&folder.join("pub"), public);
+    write(
+        &folder.join("pkgres.toml"),
+        "no-core-library = true\n[registries.acme]\nlocation = \"index:acme\"\nnamespaces = [\"org.acme.*\"]\n\
+         [registries.public]\nlocation = \"index:pub\"\n",
+    );
+    write(
+        &folder.join("app/manifest.yaml"),
+        "Type: Library\nFullName: t.App\nVersion: 1.0.0\nRequire:\n  pub.Kit: 1\n",
+    );
+    write(
+        &folder.join("free/manifest.yaml"),
+        "Type: Library\nFullName: t.Free\nVersion: 1.0.0\n",
+    );
+    let run = |app: &str, registries: &[&str], variable: Option<&str>| {
+        let options = registries.iter().flat_map(|one| ["--registry", one]);
+        let words: Vec<&str> = ["tree", app].into_iter().chain(options).collect();
+        let mut command = command(folder, &words);
+        if let Some(variable) = variable {
+            command.env("PKGRES_REGISTRY", variable);
+        }
+        let output = command.output().expect("the program starts");
+        check_hints(&output);
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
+        (
+            output.status.code(),
+            text(output.stdout) + &text(output.stderr),
+        )
+    };
+    for (registries, variable) in [
+        (&["public"][..], None),
+        (&["index:pub"], None),
+        (&[], Some("index:pub")),
+        (&[], Some("public=index:pub")),
+    ] {
+        let (code, said) = run("app", registries, variable);
+        assert_eq!(code, Some(2), "{said}");
+        for part in [
+            "`org.acme.Db` is bound to the registry `acme`, which is not among the registries of this run",
+            "`namespaces` of `registries.acme` has `org.acme.*`",
+        ] {
+            assert!(said.contains(part), "{registries:?} {variable:?}: {said}");
+        }
+        // Other names need no registry that is left out.
+        let (code, said) = run("free", registries, variable);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    // The registry is recognized by its name or its location.
+    for (registries, variable) in [
+        (&["public", "acme"][..], None),
+        (&["public", "acme=index:acme"], None),
+        (&["public=index:pub", "index:acme"], None),
+        (&[], Some("public=index:pub,acme=index:acme")),
+    ] {
+        let (code, said) = run("app", registries, variable);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("org.acme.Db 1.1.0"), "{said}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::did_you_mean;
+use pkgres_manifest::{RegistryName, did_you_mean};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{LocationError, Namespace, RegistryLocation};
 use pkgres_settings::{NetworkLimit, Registries, RegistryTable, SettingsFile};
@@ -24,6 +24,9 @@ pub(crate) struct ConfiguredRegistry {
     pub(crate) location: RegistryLocation,
     /// Namespaces whose packages come from this registry only.
     pub(super) namespaces: Vec<Namespace>,
+    /// Namespaces that the settings bind to a registry which this run leaves out, and that registry. Their packages are
+    /// looked up in no other one.
+    pub(super) bound_elsewhere: Vec<(Namespace, RegistryName)>,
     /// The public key that signs the state of the registry.
     pub(super) key: Option<PublicKey>,
     /// A file of CA certificates that are trusted for this registry.
@@ -39,6 +42,7 @@ impl From<RegistryLocation> for ConfiguredRegistry {
         Self {
             location,
             namespaces: Vec::new(),
+            bound_elsewhere: Vec::new(),
             key: None,
             ca: None,
             limits: Vec::new(),
@@ -74,6 +78,38 @@ pub(super) fn parse(
         .into_iter()
         .map(ConfiguredRegistry::from)
         .collect())
+}
+
+/// Applies the bindings of the settings to registries that the command line or the environment names: without them,
+/// a registry that anybody can publish to could take the place of an internal one. The registry of a binding is the one with
+/// its name, or else the one at its location.
+pub(super) fn with_bindings(
+    mut registries: Vec<ConfiguredRegistry>,
+    of_settings: &[ConfiguredRegistry],
+) -> Vec<ConfiguredRegistry> {
+    for bound in of_settings {
+        let name = &bound.location.name;
+        let by_name = registries.iter().position(|it| it.location.name == *name);
+        let at = by_name.or_else(|| {
+            let mut named = registries.iter();
+            named.position(|it| it.location.is_same_place(&bound.location))
+        });
+        if let Some(at) = at {
+            let known = &mut registries[at].namespaces;
+            for namespace in &bound.namespaces {
+                if !known.contains(namespace) {
+                    known.push(namespace.clone());
+                }
+            }
+            continue;
+        }
+        let namespaces = bound.namespaces.iter();
+        let elsewhere = namespaces.map(|namespace| (namespace.clone(), name.clone()));
+        for registry in &mut registries {
+            registry.bound_elsewhere.extend(elsewhere.clone());
+        }
+    }
+    registries
 }
 
 /// Whether lockfiles give the name to sources that are no registries: members of workspaces and overrides.

@@ -23,7 +23,7 @@ use pkgres_manifest::{Limits, PackageName};
 use pkgres_registry_client::{Address, HttpRegistry, Namespace, NetworkActivity, RegistryLocation};
 use pkgres_settings::{Overrides, SettingsFile};
 
-use self::configured::{of_settings, parse};
+use self::configured::{of_settings, parse, with_bindings};
 use self::messages::{CONFIGURE, configure_hint, without_remote};
 use self::network::{NetworkOptions, network_limits};
 use crate::args::{NetworkArgs, RegistryArgs};
@@ -184,7 +184,7 @@ impl RegistryOptions {
     pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
         let registries = match root {
             Some(folder) => self.for_folder(folder, Some(RegistryLocation::beside(folder)))?,
-            None if !self.explicit.is_empty() => Some(self.explicit.clone()),
+            None if !self.explicit.is_empty() => Some(self.explicit_with_bindings(None)?),
             None => self.configured(None)?,
         };
         registries.ok_or_else(|| {
@@ -202,7 +202,7 @@ impl RegistryOptions {
         default: Option<RegistryLocation>,
     ) -> Result<Option<Vec<ConfiguredRegistry>>> {
         if !self.explicit.is_empty() {
-            return Ok(Some(self.explicit.clone()));
+            return Ok(Some(self.explicit_with_bindings(Some(root))?));
         }
         let configured = self.configured(Some(root))?;
         Ok(configured.or_else(|| {
@@ -214,8 +214,13 @@ impl RegistryOptions {
         }))
     }
 
-    /// The registries that the environment or a settings file names, if any: that of the folder of `root`, or else that of
-    /// the project of the run.
+    /// The registries that `--registry` names, with the bindings of the settings.
+    fn explicit_with_bindings(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
+        let of_settings = self.in_settings(root)?.unwrap_or_default();
+        Ok(with_bindings(self.explicit.clone(), &of_settings))
+    }
+
+    /// The registries that the environment or a settings file names, if any.
     fn configured(&self, root: Option<&Path>) -> Result<Option<Vec<ConfiguredRegistry>>> {
         if let Some(value) = variable(REGISTRY_VARIABLE) {
             let value = value
@@ -225,8 +230,16 @@ impl RegistryOptions {
                 .split(',')
                 .map(|text| text.trim().to_owned())
                 .collect();
-            return parse(&texts, Path::new(""), REGISTRY_VARIABLE).map(Some);
+            let registries = parse(&texts, Path::new(""), REGISTRY_VARIABLE)?;
+            let of_settings = self.in_settings(root)?.unwrap_or_default();
+            return Ok(Some(with_bindings(registries, &of_settings)));
         }
+        self.in_settings(root)
+    }
+
+    /// The registries that a settings file names, if any: that of the folder of `root`, or else that of the project of the
+    /// run.
+    fn in_settings(&self, root: Option<&Path>) -> Result<Option<Vec<ConfiguredRegistry>>> {
         let of_project = match root {
             Some(root) => of_settings(&settings_near(root)?),
             None => of_settings(&self.project_settings),
@@ -269,10 +282,13 @@ impl RegistryOptions {
         if wanted.is_some() {
             return self.remote(wanted);
         }
-        let Some(bound) = self.bound(package)? else {
+        let configured = self.configured(None)?.unwrap_or_default();
+        // If the environment leaves the bound registry out, the caller reports the one that it has instead.
+        let bound = (self.bound(package)?).filter(|bound| configured.contains(bound));
+        let Some(bound) = bound else {
             return self.remote(None);
         };
-        reject_shared(&self.configured(None)?.unwrap_or_default())?;
+        reject_shared(&configured)?;
         let name = bound.location.name.clone();
         RemoteRegistry::new(bound).ok_or_else(|| {
             let message = format!(
@@ -286,7 +302,14 @@ impl RegistryOptions {
 
     /// The registry that a package is bound to by the settings, because of its name.
     pub(crate) fn bound(&self, package: &PackageName) -> Result<Option<ConfiguredRegistry>> {
-        let registries = self.configured(None)?.unwrap_or_default();
+        let mut registries = self.configured(None)?.unwrap_or_default();
+        let left_out = registries.first().map(|one| one.bound_elsewhere.clone());
+        let is_left_out = |registry: &ConfiguredRegistry| {
+            let mut left_out = left_out.iter().flatten();
+            left_out.any(|(_, name)| *name == registry.location.name)
+        };
+        let of_settings = self.in_settings(None)?.unwrap_or_default();
+        registries.extend(of_settings.into_iter().filter(is_left_out));
         let bindings = registries.iter().flat_map(|registry| {
             let namespaces = registry.namespaces.iter();
             namespaces.map(move |namespace| (namespace, registry))

@@ -58,6 +58,11 @@ impl RegistryOptions {
                 set.bind(namespace.clone(), registry.location.name.clone());
             }
         }
+        // All registries of a run have the same ones.
+        let elsewhere = registries.first().map(|one| &one.bound_elsewhere);
+        for (namespace, bound) in elsewhere.into_iter().flatten() {
+            set.bind(namespace.clone(), bound.clone());
+        }
         for (package, path) in self.overrides.folders()? {
             set.push_front(Box::new(overriding_package(&package, path, options)?));
         }

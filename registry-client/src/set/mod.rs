@@ -103,7 +103,8 @@ impl RegistrySet {
     }
 
     /// Binds names of packages and classes to a registry. If several bindings match a name, the narrowest one applies.
-    /// If the set has no registry of this name, no registry has these packages.
+    /// If the set has no registry of this name, looking such a package up is an error, unless it belongs to the project
+    /// ([`push_front`](Self::push_front)).
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
     }
@@ -240,6 +241,15 @@ impl RegistrySet {
             }
         }
         for at in open {
+            if let Some((namespace, bound)) = self.binding(&names[at])
+                && !self.registries().any(|registry| registry.name() == bound)
+            {
+                return Err(RegistryError::LeftOut {
+                    package: names[at].clone(),
+                    namespace: namespace.clone(),
+                    registry: bound.clone(),
+                });
+            }
             if let Some(records) = self.built_in.get(&names[at]) {
                 let (source, records) = (ReleaseSource::BuiltIn, records.clone());
                 supplies[at] = Supply::Releases { source, records };

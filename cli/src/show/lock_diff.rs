@@ -1,8 +1,8 @@
 //! The differences of two lockfiles.
 
-use std::fmt::{self, Display as _};
+use std::fmt;
 
-use pkgres_manifest::{ArtifactDigest, LockDiff, PackageName, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, LockDiff, PackageChange, PackageName, Spec, Version};
 use serde_json::{Value, json};
 
 /// How many hexadecimal digits of a digest are shown.
@@ -43,7 +43,14 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
         match (change.before.is_empty(), change.after.is_empty()) {
             (true, _) => add(package, '+', format!("{package} {after}")),
             (_, true) => add(package, '-', format!("{package} {before}")),
-            _ => add(package, '~', format!("{package} {before} -> {after}")),
+            _ => {
+                let source = source_change(change);
+                add(
+                    package,
+                    '~',
+                    format!("{package} {before} -> {after}{source}"),
+                );
+            }
         }
     }
     for change in &diff.artifacts {
@@ -105,6 +112,23 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     lines
 }
 
+/// The sources of a package before and after, in parentheses, if they differ: another registry may have the name by chance,
+/// or by the intent of a stranger.
+fn source_change(change: &PackageChange) -> impl fmt::Display {
+    fmt::from_fn(|formatter| {
+        if !change.is_from_other_sources() {
+            return Ok(());
+        }
+        let (before, after) = (&change.sources_before, &change.sources_after);
+        write!(
+            formatter,
+            " (source {} -> {})",
+            listed(before),
+            listed(after)
+        )
+    })
+}
+
 /// The mark and the text of a changed spec; `None` if there was and is none.
 fn spec_change(before: Option<&Spec>, after: Option<&Spec>) -> Option<(char, String)> {
     Some(match (before.map(normal), after.map(normal)) {
@@ -125,10 +149,11 @@ pub(crate) fn changes_markdown(diff: &LockDiff) -> String {
         text.push_str("| package | before | after |\n|---|---|---|\n");
         for change in &diff.packages {
             text.push_str(&format!(
-                "| `{}` | {} | {} |\n",
+                "| `{}` | {} | {}{} |\n",
                 change.package,
                 listed(&change.before),
-                listed(&change.after)
+                listed(&change.after),
+                source_change(change)
             ));
         }
     }
@@ -155,7 +180,12 @@ pub(crate) fn changes_json(diff: &LockDiff) -> Value {
         .packages
         .iter()
         .map(|change| {
-            json!({"package": change.package, "before": change.before, "after": change.after})
+            json!({
+                "package": change.package,
+                "before": change.before,
+                "after": change.after,
+                "source": {"before": change.sources_before, "after": change.sources_after},
+            })
         })
         .collect();
     let artifacts: Vec<Value> = diff
@@ -227,13 +257,15 @@ fn normal(spec: &Spec) -> String {
     spec.normal_form()
 }
 
-fn listed(versions: &[Version]) -> impl fmt::Display {
+fn listed<'listed, T: fmt::Display + 'listed>(
+    items: impl IntoIterator<Item = &'listed T> + Clone,
+) -> impl fmt::Display {
     fmt::from_fn(move |formatter| {
-        for (at, version) in versions.iter().enumerate() {
+        for (at, item) in items.clone().into_iter().enumerate() {
             if at > 0 {
                 formatter.write_str(", ")?;
             }
-            version.fmt(formatter)?;
+            item.fmt(formatter)?;
         }
         Ok(())
     })

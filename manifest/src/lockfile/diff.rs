@@ -44,6 +44,18 @@ pub struct PackageChange {
     pub before: Vec<Version>,
     /// The versions after, ascending; empty if the package was removed.
     pub after: Vec<Version>,
+    /// The sources of the releases before; empty if the package was added, or if they are not known.
+    pub sources_before: BTreeSet<ReleaseSource>,
+    /// The sources of the releases after; empty if the package was removed.
+    pub sources_after: BTreeSet<ReleaseSource>,
+}
+
+impl PackageChange {
+    /// Whether the package is in both lockfiles and comes from other sources than before.
+    pub fn is_from_other_sources(&self) -> bool {
+        let is_known = !self.sources_before.is_empty() && !self.sources_after.is_empty();
+        is_known && self.sources_before != self.sources_after
+    }
 }
 
 /// A release with a different source or digest than before.
@@ -117,7 +129,7 @@ pub struct OverrideChange {
 impl LockDiff {
     /// Returns the differences of `after` from `before`.
     pub fn between(before: &Lockfile, after: &Lockfile) -> Self {
-        let packages = packages(before.packages.keys(), after);
+        let packages = packages(before.packages.keys(), Some(before), after);
         let moved: BTreeSet<&PackageName> = packages.iter().map(|change| &change.package).collect();
         Self {
             artifacts: artifacts(before, after),
@@ -162,7 +174,7 @@ impl LockDiff {
         });
         Self {
             artifacts: artifacts.collect(),
-            packages: packages(before.keys(), after),
+            packages: packages(before.keys(), None, after),
             ..Self::default()
         }
     }
@@ -197,17 +209,24 @@ fn joined<'map, K: Ord, Before, After>(
     })
 }
 
-/// The packages with other versions. Both inputs are sorted.
+/// The packages with other versions. The releases before are sorted; `locked_before` has their sources, if these are known.
 fn packages<'lock>(
     before: impl Iterator<Item = &'lock Release>,
+    locked_before: Option<&Lockfile>,
     after: &'lock Lockfile,
 ) -> Vec<PackageChange> {
     let before: Vec<&Release> = before.collect();
+    let locked_after = after;
     let after: Vec<&Release> = after.packages.keys().collect();
     let (mut before, mut after) = (before.as_slice(), after.as_slice());
     let versions = |releases: &[&Release]| -> Vec<Version> {
         let releases = releases.iter();
         releases.map(|release| release.version.clone()).collect()
+    };
+    let sources = |releases: &[&Release], lock: Option<&Lockfile>| -> BTreeSet<ReleaseSource> {
+        let releases = releases.iter();
+        let locked = releases.filter_map(|release| lock?.packages.get(*release));
+        locked.map(|locked| locked.source.clone()).collect()
     };
     let mut changes = Vec::new();
 
@@ -220,6 +239,8 @@ fn packages<'lock>(
                 package: package.clone(),
                 before: versions(old),
                 after: versions(new),
+                sources_before: sources(old, locked_before),
+                sources_after: sources(new, Some(locked_after)),
             });
         }
     }
@@ -367,6 +388,11 @@ mod tests {
         PackageName::parse(name).expect("the test writes a name")
     }
 
+    fn source(name: &str) -> ReleaseSource {
+        let name = crate::RegistryName::parse(name);
+        ReleaseSource::Registry(name.expect("the test writes a name"))
+    }
+
     const BEFORE: &str = "\
 roots:
 - name: R
@@ -399,6 +425,8 @@ packages:
                     package: package("A"),
                     before: vec![Version::new(1, 0, 0)],
                     after: vec![Version::new(1, 1, 0)],
+                    sources_before: BTreeSet::from([source("default")]),
+                    sources_after: BTreeSet::from([source("default")]),
                 }],
                 ..LockDiff::default()
             }
@@ -425,6 +453,26 @@ packages:
         assert_eq!(diff.artifacts.len(), 1);
         assert_eq!(diff.bindings[0].owner, "B 1.0.0");
         assert_eq!(diff.bindings[0].after, None);
+    }
+
+    #[test]
+    fn a_package_that_changes_its_source_with_its_version_is_reported_with_both() {
+        let moved = |to: &str| {
+            let of_a = "A\n  version: 1.0.0\n  source: default";
+            let after = BEFORE.replace(of_a, &format!("A\n  version: 1.1.0\n  source: {to}"));
+            let after = after
+                .replace("A: 1.0.0", "A: 1.1.0")
+                .replace("      version: 1.0.0", "      version: 1.1.0");
+            LockDiff::between(&lock(BEFORE), &lock(&after)).packages
+        };
+        assert!(!moved("default")[0].is_from_other_sources());
+        let change = &moved("acme")[0];
+        assert!(change.is_from_other_sources());
+        assert_eq!(change.sources_before, BTreeSet::from([source("default")]));
+        assert_eq!(change.sources_after, BTreeSet::from([source("acme")]));
+        // The sources of a package that is new are not others than before.
+        let added = LockDiff::between(&Lockfile::default(), &lock(BEFORE));
+        assert!(added.packages.iter().all(|it| !it.is_from_other_sources()));
     }
 
     #[test]
@@ -456,6 +504,9 @@ packages:
                 package: package("A"),
                 before: vec![Version::new(1, 0, 0), Version::new(2, 0, 0)],
                 after: vec![Version::new(1, 0, 0)],
+                // The old lockfile was not read as one.
+                sources_before: BTreeSet::new(),
+                sources_after: BTreeSet::from([source("default")]),
             }],
             ..LockDiff::default()
         };

@@ -9,9 +9,33 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use crate::failure::{Failure, Result};
 use crate::paths::without_detours;
 
+/// The variables that bind git to one repository and to places in it. git sets them for hooks, and takes the current folder
+/// for the top of the repository if only `GIT_DIR` is set. Of the other variables that `git rev-parse --local-env-vars`
+/// lists, some allow git to read a repository at all (`safe.directory`), and some name the objects that a hook of a
+/// server has to judge.
+const PLACES_OF_REPOSITORY: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_CONFIG",
+];
+
+/// git for the repository of the current folder.
+fn command() -> Command {
+    let mut command = Command::new("git");
+    for variable in PLACES_OF_REPOSITORY {
+        command.env_remove(variable);
+    }
+    command
+}
+
 /// The output of git; `None` if it fails.
 pub(crate) fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
-    let output = Command::new("git").args(arguments).output();
+    let output = command().args(arguments).output();
     let output = output.map_err(|error| not_run(&error))?;
     Ok(output.status.success().then_some(output.stdout))
 }
@@ -38,7 +62,7 @@ pub(crate) enum NoRevision {
 impl NoRevision {
     /// Asks git about the repository of the current folder.
     pub(crate) fn find() -> Result<Self> {
-        let output = Command::new("git")
+        let output = command()
             .args(["rev-parse", "--is-shallow-repository"])
             .env("LC_ALL", "C")
             .output()
@@ -200,7 +224,7 @@ pub(crate) struct RevisionFiles {
 impl RevisionFiles {
     /// The files below a folder, which is given as `REVISION:FOLDER`.
     pub(crate) fn below(folder: String) -> Result<Self> {
-        let spawned = Command::new("git")
+        let spawned = command()
             .args(["cat-file", "--batch"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -115,10 +115,74 @@ fn revisions_are_compared_in_each_format() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!(json["status"], "different");
     let expected = serde_json::json!([
-        {"package": "org.example.Db", "before": ["1.0.0"], "after": ["1.1.0"]},
-        {"package": "org.example.Log", "before": [], "after": ["1.0.0"]},
+        {
+            "package": "org.example.Db", "before": ["1.0.0"], "after": ["1.1.0"],
+            "source": {"before": ["default"], "after": ["default"]},
+        },
+        {
+            "package": "org.example.Log", "before": [], "after": ["1.0.0"],
+            "source": {"before": [], "after": ["default"]},
+        },
     ]);
     assert_eq!(json["changes"]["packages"], expected);
+}
+
+/// The same package in a registry of strangers has a higher version: this is what a review has to notice.
+#[test]
+fn a_source_that_changes_with_the_version_is_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let before = lock("1.0.0", None);
+    let after = lock("1.1.0", None).replace("source: default", "source: public");
+    write(&folder.path().join("before.lock"), &before);
+    write(&folder.path().join("after.lock"), &after);
+    let files = ["before.lock", "after.lock"];
+    assert_eq!(
+        diff(folder.path(), &files),
+        done(
+            "~ org.example.Db 1.0.0 -> 1.1.0 (source default -> public)\n",
+            "1 difference\n"
+        )
+    );
+    let (_, markdown, _) = diff(
+        folder.path(),
+        &[&files[..], &["--format", "markdown"]].concat(),
+    );
+    let row = "| `org.example.Db` | 1.0.0 | 1.1.0 (source default -> public) |\n";
+    assert!(markdown.contains(row), "{markdown}");
+}
+
+#[test]
+fn a_deleted_lockfile_of_a_folder_that_is_named_is_a_removal() {
+    let repository = history();
+    let folder = repository.path();
+    git(folder, &["rm", "--quiet", "app/pkgres.lock"]);
+    let removed = "\
+- org.example.Db 1.1.0
+- org.example.App requires org.example.Db >=1.0.0,<2.0.0
+- org.example.Log 1.0.0
+- org.example.App requires org.example.Log >=1.0.0,<2.0.0
+";
+    assert_eq!(
+        diff(folder, &["HEAD", "app"]),
+        done(removed, "4 differences\n")
+    );
+    // A revision in which it never was is no better than a folder without one.
+    let (code, _, stderr) = diff(folder, &["none", "app"]);
+    assert_eq!(code, Some(2), "{stderr}");
+}
+
+/// git sets `GIT_DIR` for the hooks of a linked worktree, and takes the current folder for its top then.
+#[test]
+fn the_variables_of_hooks_do_not_move_the_repository() {
+    let repository = history();
+    let folder = repository.path();
+    for dir in [folder.join(".git"), ".git".into()] {
+        let mut command = command(&folder.join("app"), &["diff", "first"]);
+        let output = command.env("GIT_DIR", dir).output();
+        let output = output.expect("the program starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), TEXT, "{stderr}");
+    }
 }
 
 /// As in `pkgres diff <(git show REVISION:FILE)` in a shell.

@@ -39,6 +39,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     let place = LockPlace::Folder(here.to_owned());
     let here = here.to_string_lossy();
     let after = match &args.after {
+        // The lockfile in the folder was deleted.
+        Some(after) if has_no_lockfile(after) && is_revision_with_lock(&args.before, &before) => {
+            Lockfile::default()
+        }
         Some(after) => lockfile(after, &project_of(Some(&args.before))?, context)?,
         // The lockfile was deleted.
         None if !place.is_locked() && is_revision_with_lock(&args.before, &before) => {
@@ -77,6 +81,12 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
 /// Whether a side is a revision in which the project has a lockfile.
 fn is_revision_with_lock(text: &str, lock: &Lockfile) -> bool {
     file_of(text).is_none() && *lock != Lockfile::default()
+}
+
+/// Whether a side is a folder without a lockfile.
+fn has_no_lockfile(text: &str) -> bool {
+    let folder = Path::new(text);
+    folder.is_dir() && !folder.join(LOCK_FILE).exists()
 }
 
 fn is_member(folder: &str, context: &Context) -> bool {

@@ -12,6 +12,97 @@ use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
+fn hints_of(
+    root: IndexRecord,
+    records: Vec<IndexRecord>,
+    adapt: &dyn Fn(&mut Request),
+) -> Vec<String> {
+    let universe = Universe::new(root, records);
+    let mut request = request(&universe);
+    adapt(&mut request);
+    let verdict = run(&universe, Supplies::OnDemand, request);
+    let conflict = verdict.conflict().expect("there is no resolution");
+    conflict.hints.iter().map(ToString::to_string).collect()
+}
+
+/// The reasons are about releases that could be chosen. Without the others, they do not conflict.
+#[test]
+fn a_release_that_is_excluded_inside_a_conflict_is_named() {
+    let records = |old: IndexRecord| {
+        let newest = release("Db", "1.1.0").requires("Log", "7");
+        vec![
+            old,
+            newest,
+            release("Log", "1.0.0"),
+            release("Log", "6.0.0").yanked(),
+        ]
+    };
+    let hints = |old: IndexRecord| {
+        hints_of(
+            release("R", "1").requires("Db", "1"),
+            records(old),
+            &|request| {
+                request.options.exclude_newer =
+                    Some("2026-06-01T00:00:00Z".parse().expect("a time"));
+                request.options.prerelease = PrereleasePolicy::Never;
+            },
+        )
+    };
+    let way_out = "Db 1.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`";
+    let yanked = hints(release("Db", "1.0.0").yanked());
+    assert!(yanked.contains(&way_out.to_owned()), "{yanked:?}");
+    // Log 6.0.0 exists, too.
+    let versions = "the only version of Log that can be chosen is 1.0.0";
+    assert!(yanked.contains(&versions.to_owned()), "{yanked:?}");
+    let mut late = release("Db", "1.0.0");
+    late.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let late = hints(late);
+    let way_out = "Db 1.0.0 matches but was published too late for `exclude-newer`";
+    assert!(late.contains(&way_out.to_owned()), "{late:?}");
+    let prerelease = hints(release("Db", "1.2.0-rc.1"));
+    let way_out = "`--prerelease allow` lets Db 1.2.0-rc.1 in";
+    assert!(prerelease.contains(&way_out.to_owned()), "{prerelease:?}");
+    // It leads to the same conflict.
+    let useless = hints(release("Db", "1.0.0").requires("Log", "7").yanked());
+    assert!(
+        useless.iter().all(|hint| !hint.contains("Db 1.0.0")),
+        "{useless:?}"
+    );
+}
+
+#[test]
+fn an_excluded_release_with_a_missing_class_is_named() {
+    let root = || {
+        release("R", "1")
+            .defines("R.X", &["Db.K"])
+            .requires("Db", "1")
+    };
+    let hints = |newer: IndexRecord, adapt: &dyn Fn(&mut Request)| {
+        hints_of(root(), vec![release("Db", "1.0.0"), newer], adapt)
+    };
+    let newer = |version: &str| release("Db", version).defines("Db.K", &[]);
+    assert_eq!(
+        hints(newer("1.1.0").yanked(), &|_| ()),
+        [
+            "Db 1.1.0 defines the class Db.K but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        ]
+    );
+    let mut late = newer("1.1.0");
+    late.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        hints(late, &|request| {
+            request.options.exclude_newer = Some("2026-06-01T00:00:00Z".parse().expect("a time"));
+        }),
+        ["Db 1.1.0 defines the class Db.K but was published too late for `exclude-newer`"]
+    );
+    assert_eq!(
+        hints(newer("1.1.0-rc.1"), &|request| {
+            request.options.prerelease = PrereleasePolicy::Never;
+        }),
+        ["`--prerelease allow` lets Db 1.1.0-rc.1 in, which defines the class Db.K"]
+    );
+}
+
 /// Programs that embed the library need to drop hints that name options of the command line.
 #[test]
 fn hints_that_name_options_have_their_own_kind() {
@@ -348,7 +439,7 @@ fn a_hint_names_an_excluded_release_only_if_it_defines_the_class_of_the_object()
     );
     assert_eq!(
         hint(release("X", "2.0.0")),
-        "the only version of X is 1.0.0"
+        "the only version of X that can be chosen is 1.0.0"
     );
 }
 

@@ -210,6 +210,7 @@ pub(crate) fn newer_elsewhere(
 pub(crate) fn excluded_because(exclusion: PolicyExclusion) -> &'static str {
     match exclusion {
         PolicyExclusion::TooNew => "was published too late for `exclude-newer`",
+        PolicyExclusion::Prerelease => "is a prerelease",
         _ => "was yanked",
     }
 }

@@ -120,9 +120,8 @@ impl RegistrySet {
                 if Some(package) == core {
                     continue;
                 }
-                if let Some(owner) = owner
-                    && self.requires(owner, package)?
-                {
+                // Other releases of it can be chosen, which do not define the class.
+                if reason.searched.contains(package) {
                     continue;
                 }
                 advice.push(match owner {
@@ -176,25 +175,6 @@ impl RegistrySet {
             }));
         }
         Ok(advice)
-    }
-
-    /// Whether a release of a package in the registries requires another one.
-    fn requires(&self, owner: &PackageName, package: &PackageName) -> Result<bool, RegistryError> {
-        let owner = std::slice::from_ref(owner);
-        for registry in &self.registries {
-            if !self.may_have(registry.as_ref(), &owner[0]) {
-                continue;
-            }
-            let records = registry.records(owner)?;
-            let mut records = records.iter().flatten().flatten();
-            if records.any(|record| {
-                let mut requirements = record.requirements.iter();
-                requirements.any(|requirement| requirement.package == *package)
-            }) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 

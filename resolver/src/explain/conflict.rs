@@ -59,6 +59,8 @@ pub struct Reason {
     pub more_locations: Vec<Location>,
     /// The source of the package; `None` for a root.
     pub source: Option<ReleaseSource>,
+    /// The packages that the owner requires, if the reason is a class that none of these defines, or only some versions.
+    pub searched: Vec<PackageName>,
     /// Whether it contradicts other reasons, rather than leading to one that does.
     pub clashes: bool,
     /// The reason in one sentence.
@@ -76,6 +78,7 @@ impl Reason {
             location: None,
             more_locations: Vec::new(),
             source: None,
+            searched: Vec::new(),
             clashes: true,
             text,
         }

@@ -4,6 +4,7 @@ use pkgres_manifest::diagnostic::{counted, sentence_list};
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::missing_classes::extending;
 use super::phrases::LISTED_VERSIONS;
 use super::summary::ConstraintSource;
 use super::{Hint, SuggestedChange};
@@ -11,7 +12,7 @@ use crate::class_rules::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
 use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 
 /// The maximum number of hints about the conflict itself.
 const MAX_HINTS: usize = 2;
@@ -33,10 +34,14 @@ pub(super) fn hints(
         _ => None,
     });
     let owners: FxHashSet<PackageId> = owners.collect();
+    let with_candidates = ways_out(facts, &owners, &unsatisfiable);
     for fact in facts {
         match fact {
             Fact::Wanted { package } => hints.extend(requested_alternatives(problem, *package)),
             Fact::Nogood(number) => hints.extend(unnamed_prerelease_hint(problem, *number)),
+            Fact::Extends { owner, class } => {
+                hints.extend(excluded_definer(problem.universe, *owner, *class));
+            }
             _ => {}
         }
         let Fact::Requires {
@@ -98,8 +103,82 @@ pub(super) fn hints(
             distinct.push(hint);
         }
     }
+    // Whatever else helps, the reasons are not all of the truth without these.
+    for package in with_candidates {
+        let hint = excluded_release_hint(problem.universe, facts, package);
+        distinct.extend(hint.filter(|hint| distinct.iter().all(|known| known.text != hint.text)));
+    }
     distinct.extend(also_unknown(problem.universe, facts));
     distinct
+}
+
+/// The required packages whose candidates have the reasons of a conflict, sorted: an excluded release of one may not
+/// have them.
+fn ways_out(
+    facts: &[Fact],
+    owners: &FxHashSet<PackageId>,
+    unsatisfiable: &FxHashSet<PackageId>,
+) -> Vec<PackageId> {
+    let targets = facts.iter().filter_map(|fact| match fact {
+        Fact::Requires { target, .. } => Some(*target),
+        _ => None,
+    });
+    let mut packages: Vec<PackageId> = targets
+        .filter(|target| owners.contains(target) && !unsatisfiable.contains(target))
+        .collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+/// Why a required package does not have a missing class: a release that has it and that the requirement matches is not a
+/// candidate, or the host provides the package.
+fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -> Option<Hint> {
+    let mut found: FxHashMap<PackageId, PositionSet> = FxHashMap::default();
+    for release in extending(universe, owner, class) {
+        let details = universe.details(release);
+        for stated in &details.requirements {
+            let package = stated.package;
+            if !universe.catalog.is_delivered(package)
+                || universe.catalog.release_count(package) == 0
+            {
+                continue;
+            }
+            let matching = (universe.catalog).versions_in(package, &stated.requirement.spec);
+            let defining = matching.intersection(&universe.catalog.definers(package, class));
+            let known = found.entry(package).or_insert(PositionSet::EMPTY);
+            *known = known.union(&defining);
+        }
+    }
+    let mut found: Vec<(PackageId, PositionSet)> = found.into_iter().collect();
+    found.sort_unstable_by_key(|(package, _)| *package);
+    let name = universe.catalog.class_name(class);
+    let (what, name) = match name.interface_name() {
+        Some(interface) => ("interface", interface),
+        None => ("class", name.clone()),
+    };
+    let excluded = found.iter().find_map(|(package, defining)| {
+        let (release, exclusion) = least_excluded(universe, *package, defining)?;
+        let is_known = !universe.catalog.has_unknown_classes(release);
+        let defines = format!("defines the {what} {name}");
+        is_known.then(|| exclusion.hint(&shown(universe, release), &defines, false))
+    });
+    // The core library is required by all packages, and callers know what is built in.
+    let is_of_host = |package: &PackageId| {
+        let catalog = &universe.catalog;
+        catalog.source(*package) == Some(&ReleaseSource::Host) && catalog.core() != Some(*package)
+    };
+    let names: Vec<PackageName> = name.enclosing_packages().collect();
+    excluded.or_else(|| {
+        let mut packages = found.iter().map(|(package, _)| *package);
+        let package = packages.find(|package| {
+            is_of_host(package) && names.contains(universe.catalog.name(*package))
+        })?;
+        let package = universe.catalog.name(package);
+        Some(Hint::option(format!(
+            "the host provides {package}, as `--provide` or `provide` in pkgres.toml says, so its releases in registries are not used"
+        )))
+    })
 }
 
 /// Hints about all other packages that roots require and that do not exist, if the conflict is about one of these: it has a
@@ -202,14 +281,21 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
         .collect();
     let count = versions.len();
     let newest: Vec<String> = versions.split_off(count.saturating_sub(LISTED_VERSIONS));
+    // Others may be excluded by policy.
+    let that_are = if universe.catalog.release_count(package) as usize > count {
+        " that can be chosen"
+    } else {
+        ""
+    };
     match newest.as_slice() {
         [] => format!("{name} has no version that could be chosen"),
-        [only] => format!("the only version of {name} is {only}"),
+        [only] => format!("the only version of {name}{that_are} is {only}"),
         all if count <= LISTED_VERSIONS => {
-            format!("the versions of {name} are {}", sentence_list(all, "and"))
+            let all = sentence_list(all, "and");
+            format!("the versions of {name}{that_are} are {all}")
         }
         newest => format!(
-            "the newest of {count} versions of {name} are {}",
+            "the newest of {count} versions of {name}{that_are} are {}",
             sentence_list(newest, "and")
         ),
     }
@@ -245,13 +331,9 @@ impl ExcludedRelease {
         .count()
     }
 
-    /// A hint about these reasons. `release` is in words; it matches one requirement or several.
-    fn hint(self, release: &str, has_several: bool) -> Hint {
-        let matches = if has_several {
-            "matches all of these"
-        } else {
-            "matches"
-        };
+    /// A hint about these reasons. `release` is in words, as is what makes it useful; `is_obvious` if the option that lets it
+    /// in is enough to say.
+    fn hint(self, release: &str, matches: &str, is_obvious: bool) -> Hint {
         match (
             self.is_yanked,
             self.is_too_new,
@@ -263,10 +345,10 @@ impl ExcludedRelease {
             (false, true, false) => Hint::option(format!(
                 "{release} {matches} but was published too late for `exclude-newer`"
             )),
-            (false, false, true) if has_several => Hint::option(format!(
+            (false, false, true) if is_obvious => prerelease_hint(release),
+            (false, false, true) => Hint::option(format!(
                 "`--prerelease allow` lets {release} in, which {matches}"
             )),
-            (false, false, true) => prerelease_hint(release),
             (is_yanked, is_too_new, is_forbidden_prerelease) => {
                 let all = [
                     (is_yanked, "was yanked"),
@@ -287,8 +369,47 @@ impl ExcludedRelease {
     }
 }
 
-/// A hint about a version that matches all requirements on a package but is not a candidate, if no
-/// candidate matches them. It is the newest of the versions with the fewest reasons, and rather one that an option lets
+/// A release in words.
+fn shown(universe: &Universe, release: ReleaseId) -> String {
+    let name = universe.catalog.name(release.package);
+    format!("{name} {}", universe.catalog.version(release))
+}
+
+/// The release of some of a package that is excluded for the fewest reasons, and rather for one that an option removes than
+/// because it was yanked; if there are several, the newest.
+fn least_excluded(
+    universe: &Universe,
+    package: PackageId,
+    releases: &PositionSet,
+) -> Option<(ReleaseId, ExcludedRelease)> {
+    let excluded = releases.intersection(&universe.catalog.candidates_of(package).complement());
+    let releases = excluded.iter().map(|index| ReleaseId { package, index });
+    releases
+        .map(|release| (release, ExcludedRelease::of(universe, release)))
+        .filter(|(_, exclusion)| exclusion.count() > 0)
+        .min_by_key(|(release, exclusion)| {
+            let newest_first = std::cmp::Reverse(release.index);
+            (exclusion.count(), exclusion.is_yanked, newest_first)
+        })
+}
+
+/// Whether a release has a requirement that the facts have of its package, or one that allows less.
+fn is_also_in_conflict(universe: &mut Universe, facts: &[Fact], release: ReleaseId) -> bool {
+    let details = universe.details(release);
+    facts.iter().any(|fact| match fact {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } if *owner == release.package => details.requirements.iter().any(|stated| {
+            stated.package == *target && universe.allowed(stated).is_subset_of(allowed)
+        }),
+        _ => false,
+    })
+}
+
+/// A hint about a version that matches all requirements on a package but is not a candidate, and does not have the reasons
+/// that its candidates have. It is the newest of the versions with the fewest reasons, and rather one that an option lets
 /// in than a yanked one, which no option does.
 pub(super) fn excluded_release_hint(
     universe: &mut Universe,
@@ -322,20 +443,22 @@ pub(super) fn excluded_release_hint(
     let matching = (by_source.into_values())
         .map(|(owner, allowed_sets)| matching(universe, owner, package, &allowed_sets))
         .reduce(|one, other| one.intersection(&other))?;
-    let excluded = matching.intersection(&universe.catalog.candidates_of(package).complement());
-    let releases = excluded.iter().map(|index| ReleaseId { package, index });
-    let (release, exclusion) = releases
-        .map(|release| (release, ExcludedRelease::of(universe, release)))
-        .filter(|(_, exclusion)| exclusion.count() > 0)
-        .min_by_key(|(release, exclusion)| {
-            let newest_first = std::cmp::Reverse(release.index);
-            (exclusion.count(), exclusion.is_yanked, newest_first)
-        })?;
-    let (name, version) = (
-        universe.catalog.name(package),
-        universe.catalog.version(release),
-    );
-    Some(exclusion.hint(&format!("{name} {version}"), has_several))
+    let candidates = universe.catalog.candidates_of(package);
+    let excluded = matching.intersection(&candidates.complement());
+    let excluded = excluded.iter();
+    let useful: PositionSet = excluded
+        .filter(|index| {
+            let index = *index;
+            !is_also_in_conflict(universe, facts, ReleaseId { package, index })
+        })
+        .collect();
+    let (release, exclusion) = least_excluded(universe, package, &useful)?;
+    let matches = if has_several {
+        "matches all of these"
+    } else {
+        "matches"
+    };
+    Some(exclusion.hint(&shown(universe, release), matches, !has_several))
 }
 
 /// All versions, candidates or not, that match requirements of a package for which the allowed

@@ -194,6 +194,9 @@ pub(super) fn extends_reasons(
             (text, kind.clone())
         },
     )];
+    let searched = required.iter();
+    let searched = searched.map(|package| problem.universe.catalog.name(*package).clone());
+    reasons[0].searched = searched.collect();
     for package in required {
         let Some((mut without_class, newest)) = not_defining(problem.universe, package, class)
         else {

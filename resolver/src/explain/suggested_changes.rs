@@ -227,7 +227,7 @@ fn try_repair(
     }
     // Without an update, only a lock lets such a release in, and goes on to do so.
     let is_update = !goals.is_empty();
-    let exclusion = PolicyExclusion::of(universe, release).filter(|_| is_update);
+    let exclusion = PolicyExclusion::until_requested(universe, release).filter(|_| is_update);
     let catalog = &universe.catalog;
     let repair = SuggestedChange {
         owner: catalog.name(*owner).clone(),

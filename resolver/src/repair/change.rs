@@ -6,7 +6,7 @@ use pkgres_manifest::{PackageName, Spec, Version};
 use super::restriction::{Restriction, relaxed_policy};
 use super::trial::Relaxation;
 use crate::request::{PrereleasePolicy, Request};
-use crate::resolution::Resolution;
+use crate::resolution::{Resolution, ResolvedPackage};
 
 /// A change that is part of a repair.
 ///
@@ -83,10 +83,17 @@ impl Change {
         let Restriction::Release { owner, package } = restriction else {
             return vec![Self::one(request, restriction, relaxed, version)];
         };
+        // A release of another line may not have the requirement.
+        let requires = |chosen: &&ResolvedPackage| {
+            let mut bound = chosen.requires.iter();
+            bound.any(|bound| bound.package == package)
+        };
         let chosen = resolution.packages().iter();
         let chosen = chosen.filter(|chosen| chosen.name == owner);
-        let mut based_on: Vec<Option<Version>> =
-            chosen.map(|chosen| Some(chosen.version.clone())).collect();
+        let mut based_on: Vec<Option<Version>> = chosen
+            .filter(requires)
+            .map(|chosen| Some(chosen.version.clone()))
+            .collect();
         if based_on.is_empty() {
             based_on.push(None);
         }

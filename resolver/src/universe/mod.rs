@@ -32,7 +32,7 @@ use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
 use rustc_hash::FxHashMap;
 
 use crate::derivation::ClassFiles;
-use crate::request::{ClassRules, Root};
+use crate::request::{ClassRules, PrereleasePolicy, Root};
 use crate::set::{PositionSet, bits};
 pub(crate) use catalog::{Catalog, check_names};
 pub use catalog::{ProvideError, Supply};
@@ -314,15 +314,24 @@ pub enum PolicyExclusion {
     Yanked,
     /// It was published at the cut-off date or later.
     TooNew,
+    /// It is a prerelease, and no prerelease is chosen unless it is requested.
+    Prerelease,
 }
 
 impl PolicyExclusion {
-    /// Why the policy excludes a release, if it does: the first reason.
+    /// Why a release is chosen only if it is locked or requested, if it is so: the first reason.
+    pub(crate) fn until_requested(universe: &Universe, release: ReleaseId) -> Option<Self> {
+        let is_forbidden = universe.catalog.is_prerelease(release)
+            && universe.catalog.policy().prerelease() == PrereleasePolicy::Never;
+        Self::of(universe, release).or(is_forbidden.then_some(Self::Prerelease))
+    }
+
+    /// Why the policy excludes a release although it is no prerelease: the first reason.
     pub(crate) fn of(universe: &Universe, release: ReleaseId) -> Option<Self> {
         Self::all_of(universe, release).next()
     }
 
-    /// All reasons for which the policy excludes a release.
+    /// All reasons for which the policy excludes a release, except that it is a prerelease.
     pub(crate) fn all_of(
         universe: &Universe,
         release: ReleaseId,
@@ -339,6 +348,7 @@ impl fmt::Display for PolicyExclusion {
         formatter.write_str(match self {
             Self::Yanked => "was yanked",
             Self::TooNew => "was published too late",
+            Self::Prerelease => "is a prerelease",
         })
     }
 }

@@ -381,6 +381,42 @@ fn releases_side_by_side_are_changed_one_by_one() {
     assert!(releases.ends_with(&both), "{found:?}");
 }
 
+/// A chosen release of another line that does not have the requirement needs no new release.
+#[test]
+fn a_release_without_the_requirement_is_not_changed() {
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.D", "<2"),
+        vec![
+            release("p.D", "1.1.0")
+                .requires("p.C", "1.0")
+                .defines("p.D.K", &["p.C.L"]),
+            release("p.D", "2.1.0"),
+            release("p.C", "1.0.0"),
+            release("p.C", "2.0.0")
+                .requires("p.D", "2")
+                .defines("p.C.L", &[]),
+        ],
+    );
+    let Verdict::Conflict(conflict) = solve(&universe) else {
+        panic!("the class is in p.C 2 only");
+    };
+    let found = repairs(&universe, &conflict).found;
+    let mut releases: Vec<String> = Vec::new();
+    for change in found.iter().flat_map(|repair| &repair.changes) {
+        if let Change::Release {
+            owner,
+            based_on: Some(based_on),
+            package,
+            ..
+        } = change
+            && owner.as_str() == "p.D"
+        {
+            releases.push(format!("{owner} {based_on}: {package}"));
+        }
+    }
+    assert_eq!(releases, ["p.D 1.1.0: p.C"], "{found:?}");
+}
+
 /// An override that can be removed is not replaced by another one.
 #[test]
 fn a_wrong_override_is_removed() {

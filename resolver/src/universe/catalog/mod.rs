@@ -93,7 +93,7 @@ impl Catalog {
 
     /// The core library.
     #[inline]
-    pub(super) fn core(&self) -> Option<PackageId> {
+    pub(crate) fn core(&self) -> Option<PackageId> {
         self.core
     }
 

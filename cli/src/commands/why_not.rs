@@ -201,11 +201,44 @@ impl Tried<'_> {
         }
     }
 
+    /// The chosen releases that require another version, and what becomes of each with this one, in words.
+    fn prevented_by(&self) -> Vec<String> {
+        let (name, version) = self.release;
+        let mut lines = Vec::new();
+        for owner in self.before.owners() {
+            let Some((package, now)) = owner.release() else {
+                continue;
+            };
+            let mut bound = owner.requires().iter();
+            let Some(bound) =
+                bound.find(|bound| bound.package == *name && !bound.spec.matches(version))
+            else {
+                continue;
+            };
+            let moved = versions_of(package, self.moved);
+            // It keeps another release of the package, side by side.
+            if moved.contains(now) {
+                continue;
+            }
+            let then = if moved.is_empty() {
+                "is no longer needed".to_owned()
+            } else {
+                format!("changes to {}", sentence_list(&moved, "and"))
+            };
+            lines.push(format!(
+                "{package} {now} is chosen, and requires {name} {}: with {name} {version}, {package} {then}",
+                bound.spec
+            ));
+        }
+        lines
+    }
+
     /// Shows why the version was not chosen, and how to get it.
     fn show(&self, is_locked: bool, context: &Context, output: &mut Output) {
         let (name, version) = self.release;
         let excluded = self.exclusion();
         let split = self.split();
+        let prevented_by = self.prevented_by();
         let status = if excluded.is_some() {
             "excluded"
         } else {
@@ -222,6 +255,7 @@ impl Tried<'_> {
             Some((was, or_else)) => {
                 format!("{name} {version} {was}, so it is chosen only if it is requested{or_else}")
             }
+            None if split.is_empty() && !prevented_by.is_empty() => prevented_by.join("\n"),
             None if split.is_empty() => {
                 format!(
                     "Nothing prevents {name} {version}: {chosen} {are} chosen because {they_are} {locked}preferred"

@@ -24,9 +24,10 @@ use crate::output::Output;
 use crate::paths::{canonical, is_same_path};
 use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
-use crate::show;
+use crate::show::{self, KeptBy};
 use crate::solve_task::SolveTask;
 use crate::write_together::{ChangedFile, PendingFiles, Writing, write_together};
+use crate::yank_reasons::YankReasons;
 
 impl RepairRun<'_> {
     /// Makes the changes of a repair, after solving with them once more, and reports the differences.
@@ -86,6 +87,8 @@ impl Applied<'_> {
         let diff = previous.shown_diff(previous.diff(&lock));
         let locked = LockedFolders::of(std::slice::from_ref(&edited.manifest));
         let is_written = !self.is_dry_run();
+        let reasons = YankReasons::of_resolution(&resolution, &registries);
+        let unusual = show::unusual(&resolution, &reasons, |_, _| KeptBy::Lockfile);
         let others = stale_members(edited, &locked, is_written, context)?;
         let pending = PendingFiles::default();
         let outcome = write_lock(
@@ -102,6 +105,7 @@ impl Applied<'_> {
         let files = if is_written { &*self.files } else { &[] };
         write_together(files.iter().chain(&pending.into_files()))?;
         if output.is_json() {
+            output.remarks(unusual);
             output.remarks(others);
             let locks = outcome.is_changed.then(|| edited.lock_path());
             output.json(&self.document(locks, &show::changes_json(&diff)));
@@ -113,6 +117,7 @@ impl Applied<'_> {
         lines.extend(changes.iter().map(ToString::to_string));
         self.report(&lines, output);
         output.note(&outcome.summary(resolution.len(), changes.len()));
+        output.notes(unusual);
         output.notes(others);
         Ok(Exit::Done)
     }

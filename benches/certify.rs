@@ -1,5 +1,5 @@
-//! `cargo bench -p pkgres-benches --bench certify [FILTER]`: whole runs of `pkgres resolve` with and without `--certificate`,
-//! and of `pkgres verify-certificate`. Times are medians of CPU time.
+//! `cargo bench -p pkgres-benches --bench certify [FILTER]`: whole runs of `pkgres resolve` with and without
+//! `--certificate`, and of `pkgres verify-certificate`. Times are medians of CPU time.
 //!
 //! A run with certificates may take at most three times as long as one without, and checking them at most ten times as
 //! long. `FILTER` selects the cases whose names contain it. `RUNS` is the number of runs of which the median is taken,

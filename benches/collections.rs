@@ -3,9 +3,10 @@
 //! loopback interface. For ansible-galaxy only the resolution counts, without the start of Python and the download; for
 //! pkgres, the whole process counts.
 //!
-//! `ANSIBLE` is the folder of a Python environment with ansible-core. The other variables are `COLLECTIONS`, the number of
-//! collections (100), `RELEASES`, the releases of each (8), `ROOTS`, the number of required collections (30), `RUNS`, the
-//! number of runs of which the median is taken (7), and `PKGRES`, a binary to measure instead of the one of this workspace.
+//! `ANSIBLE` is the folder of a Python environment with ansible-core. The other variables are `COLLECTIONS`, the number
+//! of collections (100), `RELEASES`, the releases of each (8), `ROOTS`, the number of required collections (30),
+//! `RUNS`, the number of runs of which the median is taken (7), and `PKGRES`, a binary to measure instead of the one of
+//! this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]

@@ -1,8 +1,8 @@
 //! `cargo bench -p pkgres-benches --bench explain [FILTER]`: the length of explanations and the time that they take,
 //! compared with the reports of the `pubgrub` crate on the same universes.
 //!
-//! `FILTER` selects the cases whose names contain it. `SEED` generates other random universes, and `LIMIT` is the CPU time in
-//! seconds that the crate has for a root (10).
+//! `FILTER` selects the cases whose names contain it. `SEED` generates other random universes, and `LIMIT` is the CPU
+//! time in seconds that the crate has for a root (10).
 
 // The table is what this program is run for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

@@ -1,5 +1,5 @@
-//! `cargo bench -p pkgres-benches --bench node_sets [FILE…]`: reading a NodeSet2 file, compared with the bare event loop of
-//! quick-xml on the same bytes with the same configuration: tags have to match, and no text is trimmed.
+//! `cargo bench -p pkgres-benches --bench node_sets [FILE…]`: reading a NodeSet2 file, compared with the bare event
+//! loop of quick-xml on the same bytes with the same configuration: tags have to match, and no text is trimmed.
 //!
 //! Without a file, one with `TYPES` types (5,000) is generated.
 

@@ -8,9 +8,9 @@
 //! - *read*: `wrk` reads one index document in turns from the server and from `nginx`. If one of the two programs is not
 //!   installed, this part is left out with a note.
 //!
-//! Variables: `RELEASES` is the number of releases (10,000), `PACKAGES` that of packages (1,000), `RUNS` the number of runs
-//! of which the median is taken (11), `TURNS` the number of turns of *read* (5), and `PKGRES` a binary to measure instead
-//! of the one of this workspace.
+//! Variables: `RELEASES` is the number of releases (10,000), `PACKAGES` that of packages (1,000), `RUNS` the number of
+//! runs of which the median is taken (11), `TURNS` the number of turns of *read* (5), and `PKGRES` a binary to measure
+//! instead of the one of this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]

@@ -1,5 +1,5 @@
-//! `cargo bench -p pkgres-benches --bench solve [FILTER]`: the solver, compared with other solvers on the same universes in
-//! the same run: medians of CPU time, and peak memory.
+//! `cargo bench -p pkgres-benches --bench solve [FILTER]`: the solver, compared with other solvers on the same
+//! universes in the same run: medians of CPU time, and peak memory.
 //!
 //! `FILTER` selects the cases whose names contain it. `SEED` generates other random universes, `LIMIT` is the CPU time in
 //! seconds that a solver has for a case (10), and `WITHOUT_PEER` names peers to leave out, separated by commas, or `all`.

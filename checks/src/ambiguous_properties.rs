@@ -1,16 +1,16 @@
 //! Finds properties that a class inherits from unrelated classes.
 //!
 //! If several classes declare a property and none of them inherits another, the deployment engine does not know which
-//! declaration decides, and loads no object of the class (`AmbiguousPropertyNameError`). A declaration in the class itself
-//! decides.
+//! declaration decides, and loads no object of the class (`AmbiguousPropertyNameError`). A declaration in the class
+//! itself decides.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ClassDefinition, ClassName};
 
-/// The most classes of a package that a class can inherit. Classes with more are not checked: nobody writes them, and sets
-/// of so many classes fit in one number.
+/// The most classes of a package that a class can inherit. Classes with more are not checked: nobody writes them, and
+/// sets of so many classes fit in one number.
 const MAX_INHERITED: usize = u64::BITS as usize;
 
 /// The most properties and parents of inherited classes that are looked at in a package, so that the work stays in
@@ -75,8 +75,8 @@ fn check_class(
     }
 }
 
-/// The classes of the package that a class inherits, nearest first; `None` if these are more than [`MAX_INHERITED`], or too
-/// many visits.
+/// The classes of the package that a class inherits, nearest first; `None` if these are more than [`MAX_INHERITED`], or
+/// too many visits.
 fn inherited<'a>(
     classes: &'a BTreeMap<ClassName, ClassDefinition>,
     class: &'a ClassDefinition,

@@ -15,8 +15,9 @@ use crate::single_parents::SingleParents;
 define_rules! {
     /// A rule for one kind of difference between two releases of an ecosystem other than class packages.
     ///
-    /// An id never changes its meaning. The page [compatibility elsewhere](https://pkgres.org/compatibility-elsewhere.html)
-    /// of the guide has an example of each rule that has no counterpart for class packages.
+    /// An id never changes its meaning. The page
+    /// [compatibility elsewhere](https://pkgres.org/compatibility-elsewhere.html) of the guide has an example of each
+    /// rule that has no counterpart for class packages.
     RecordRule;
     /// A class is gone. Whatever extends or uses it fails.
     ClassRemoved = "class-removed", Major, "a class was removed";
@@ -270,8 +271,8 @@ mod tests {
         STEPS.set(STEPS.get() + 1);
     }
 
-    /// How many steps it takes to compare two releases with a chain of classes, the second of which has another class between
-    /// each two.
+    /// How many steps it takes to compare two releases with a chain of classes, the second of which has another class
+    /// between each two.
     fn steps(length: usize) -> usize {
         let (mut old, mut new) = (String::from("{"), String::from("{"));
         for at in 0..length {

@@ -47,8 +47,8 @@ fn is_concerned(set: &SetOptions, tasks: &ConcernedTasks) -> bool {
 }
 
 impl RecordReliances {
-    /// Collects what the classes of a project rely on. `others` are the releases through which they inherit, and `inherits`
-    /// says whether classes inherit from what they extend: types do, modules that import each other do not.
+    /// Collects what the classes of a project rely on. `others` are the releases through which they inherit, and
+    /// `inherits` says whether classes inherit from what they extend: types do, modules that import each other do not.
     ///
     /// ```
     /// use pkgres_checks::{RecordReliances, compare_records};

@@ -1,7 +1,7 @@
 //! The trees that names form by their only parents, numbered so that whole branches are ranges.
 //!
-//! A question about a name and one of its ancestors, or about all names below one, then costs no walk: chains of types can be as
-//! long as a file allows, and a walk for each type of a chain takes time with the square of its length.
+//! A question about a name and one of its ancestors, or about all names below one, then costs no walk: chains of types
+//! can be as long as a file allows, and a walk for each type of a chain takes time with the square of its length.
 
 use std::collections::BTreeMap;
 

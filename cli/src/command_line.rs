@@ -223,8 +223,8 @@ pub(crate) fn color() -> ColorChoice {
     color_of(&words)
 }
 
-/// Whether a command does something with the project, so that the version has to match. Others show or change settings, or
-/// print texts: the way to another version needs them.
+/// Whether a command does something with the project, so that the version has to match. Others show or change settings,
+/// or print texts: the way to another version needs them.
 fn needs_required_version(path: &[String], matches: &ArgMatches) -> bool {
     match path.first().map_or("", String::as_str) {
         "cache" | "completions" | "config" | "man" | "schema" => false,

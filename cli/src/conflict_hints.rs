@@ -1,5 +1,5 @@
-//! Completes conflicts with what the solver does not know: positions and hints that follow from the texts of manifests, from
-//! settings, and from the registries.
+//! Completes conflicts with what the solver does not know: positions and hints that follow from the texts of manifests,
+//! from settings, and from the registries.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -91,8 +91,8 @@ pub(crate) struct ConflictHints<'a> {
 impl ConflictHints<'_> {
     /// Adds positions and hints to a conflict.
     ///
-    /// Hints follow those of the solver, from what explains the conflict to what might repair it; the command that lists all
-    /// repairs is last. A registry that fails here does not change the conflict.
+    /// Hints follow those of the solver, from what explains the conflict to what might repair it; the command that
+    /// lists all repairs is last. A registry that fails here does not change the conflict.
     pub(crate) fn complete(self, conflict: &mut Conflict) {
         let Self {
             original,
@@ -160,8 +160,8 @@ fn locate(conflict: &mut Conflict, origin: &RequestOrigin, has_one_root: bool, c
     }
 }
 
-/// Says where classes are that a root extends, but does not get: in a file that its manifest does not list, or in a package
-/// that it does not require.
+/// Says where classes are that a root extends, but does not get: in a file that its manifest does not list, or in a
+/// package that it does not require.
 fn missing_classes(
     conflict: &mut Conflict,
     origin: &RequestOrigin,
@@ -381,8 +381,8 @@ fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint>
     members.collect()
 }
 
-/// Says which packages of a conflict are taken from folders instead of registries. To remove such an override is no change
-/// that the solver could try.
+/// Says which packages of a conflict are taken from folders instead of registries. To remove such an override is no
+/// change that the solver could try.
 fn folder_overrides(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
     let folders = registries.overriding_folders();
     let involved = folders.filter(|package| conflict.packages.contains(package));

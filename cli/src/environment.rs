@@ -210,7 +210,8 @@ pub(crate) fn folder_in_repository() -> Option<PathBuf> {
 }
 
 /// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If
-/// the token came from a variable, that would not help. `message` names the registry first, unless it has no name of its own.
+/// the token came from a variable, that would not help. `message` names the registry first, unless it has no name of
+/// its own.
 pub(crate) fn token_hint(message: &str, hint: &str) -> Option<String> {
     let rest = message.strip_prefix("the registry ")?;
     // A registry without a name of its own is `default`.

@@ -1,5 +1,5 @@
-//! Adds `-C FOLDER` and `--config FILE` of this run to the commands in hints, so that they work when pasted. Most code that
-//! writes hints does not know them.
+//! Adds `-C FOLDER` and `--config FILE` of this run to the commands in hints, so that they work when pasted. Most code
+//! that writes hints does not know them.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use pkgres_manifest::diagnostic::Diagnostic;
 /// How a command in a hint begins.
 const COMMAND: &str = "`pkgres ";
 
-/// The findings with `-C` and `--config` in the commands of their hints, if this run has them. The values are quoted for a
-/// shell.
+/// The findings with `-C` and `--config` in the commands of their hints, if this run has them. The values are quoted
+/// for a shell.
 pub(crate) fn in_folder<'findings>(
     findings: &'findings [Diagnostic],
     folder: Option<&str>,

@@ -9,10 +9,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use crate::failure::{Failure, Result};
 use crate::paths::without_detours;
 
-/// The variables that bind git to one repository and to places in it. git sets them for hooks, and takes the current folder
-/// for the top of the repository if only `GIT_DIR` is set. Of the other variables that `git rev-parse --local-env-vars`
-/// lists, some allow git to read a repository at all (`safe.directory`), and some name the objects that a hook of a
-/// server has to judge.
+/// The variables that bind git to one repository and to places in it. git sets them for hooks, and takes the current
+/// folder for the top of the repository if only `GIT_DIR` is set. Of the other variables that
+/// `git rev-parse --local-env-vars` lists, some allow git to read a repository at all (`safe.directory`), and some name
+/// the objects that a hook of a server has to judge.
 const PLACES_OF_REPOSITORY: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",

@@ -14,8 +14,8 @@ use crate::root_file::roots_in;
 pub(crate) const OWN_FOLDER: &str =
     "files in one folder share `pkgres.lock`: move one of them to a folder of its own";
 
-/// The root of a lockfile beside a project that is another root, and is still in the folder. A root that was renamed is not
-/// there under its old name.
+/// The root of a lockfile beside a project that is another root, and is still in the folder. A root that was renamed is
+/// not there under its old name.
 pub(crate) fn other_root<'lock>(
     project: &Project,
     roots: impl IntoIterator<Item = &'lock PackageName>,

@@ -1,4 +1,5 @@
-//! What to do about classes that a package names, but does not get: their file is not listed, or their package not required.
+//! What to do about classes that a package names, but does not get: their file is not listed, or their package not
+//! required.
 
 use std::collections::BTreeMap;
 use std::path::Path;

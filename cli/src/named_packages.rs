@@ -32,8 +32,8 @@ pub(super) fn ecosystem_near(manifest: &Path, context: &Context) -> ProjectEcosy
     format.map(Format::ecosystem)
 }
 
-/// Parses the name of a package. Without a project, a name with parts that are no words, such as a path or a URI, is one of
-/// any ecosystem.
+/// Parses the name of a package. Without a project, a name with parts that are no words, such as a path or a URI, is
+/// one of any ecosystem.
 pub(super) fn package_name(text: &str, project: ProjectEcosystem) -> Result<PackageName> {
     let mut error = match PackageName::parse(text) {
         Ok(name) => return Ok(name),

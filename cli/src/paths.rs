@@ -1,5 +1,5 @@
-//! Paths that name one file or folder in several ways: canonical ones, and those relative to the current folder or another
-//! one, as messages, documents and settings have them.
+//! Paths that name one file or folder in several ways: canonical ones, and those relative to the current folder or
+//! another one, as messages, documents and settings have them.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -111,8 +111,8 @@ impl Project {
             .open(&self.registries(context)?, &options)
     }
 
-    /// The error for a root that is no release, if no registry is configured. Hints name the servers that `ansible-galaxy`
-    /// would take releases from.
+    /// The error for a root that is no release, if no registry is configured. Hints name the servers that
+    /// `ansible-galaxy` would take releases from.
     fn no_registry(&self) -> Failure {
         let mut error = Diagnostic::error(Code::Usage, "no registry is configured");
         let path = self.folder.join(ansible::CONFIGURATION_FILE);
@@ -220,8 +220,8 @@ impl Project {
         }
     }
 
-    /// Reads what the files around the root use, such as playbooks beside a `requirements.yml`. The warnings are about files
-    /// that cannot be read.
+    /// Reads what the files around the root use, such as playbooks beside a `requirements.yml`. The warnings are about
+    /// files that cannot be read.
     pub(crate) fn uses(&self, context: &Context) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
         let RootContent::Foreign(_, bytes) = &self.content else {
             return (Vec::new(), Vec::new());

@@ -63,9 +63,9 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, context:
     }
 }
 
-/// Adds the command to each hint about a package that the root, or a member of the workspace, does not require although it
-/// extends a class of it. `manifest` is that of the root. `has_class` returns whether the version of a package that the
-/// command would require defines the class.
+/// Adds the command to each hint about a package that the root, or a member of the workspace, does not require although
+/// it extends a class of it. `manifest` is that of the root. `has_class` returns whether the version of a package that
+/// the command would require defines the class.
 pub(crate) fn require_missing(
     conflict: &mut Conflict,
     root: &PackageName,

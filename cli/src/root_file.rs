@@ -190,7 +190,8 @@ pub(crate) fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Ve
     named_roots_in(folder, stated, |_| true)
 }
 
-/// The roots of other ecosystems in a folder whose names can be those of roots, sorted by name. Other files are not opened.
+/// The roots of other ecosystems in a folder whose names can be those of roots, sorted by name. Other files are not
+/// opened.
 fn named_roots_in(
     folder: &Path,
     stated: Option<&'static dyn Format>,

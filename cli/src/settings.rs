@@ -18,8 +18,8 @@ pub(crate) use workspace_table::{WorkspaceTable, workspace};
 
 use crate::failure::Result;
 
-/// Reads the nearest `pkgres.toml` in a folder or above it; there need not be one. "Above" is above the folder that a link
-/// leads to, as it is for a command that runs in the folder.
+/// Reads the nearest `pkgres.toml` in a folder or above it; there need not be one. "Above" is above the folder that a
+/// link leads to, as it is for a command that runs in the folder.
 pub(crate) fn nearest_settings(folder: &Path) -> Result<SettingsFile> {
     let start = if folder.as_os_str().is_empty() {
         Path::new(".")

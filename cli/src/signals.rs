@@ -1,5 +1,5 @@
-//! Ctrl-C and other signals that end the program while it runs commands on a machine, or asks for a token: the commands end
-//! before the program, and the terminal shows again what is typed.
+//! Ctrl-C and other signals that end the program while it runs commands on a machine, or asks for a token: the commands
+//! end before the program, and the terminal shows again what is typed.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

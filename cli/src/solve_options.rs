@@ -55,8 +55,8 @@ pub(crate) fn check_cutoff(text: &str) -> std::result::Result<(), String> {
     cutoff_of(text).map(drop)
 }
 
-/// The time from which on releases are excluded. A date includes the whole day, and a time what was published at that very
-/// moment; a duration ends now. `None` if the text is neither.
+/// The time from which on releases are excluded. A date includes the whole day, and a time what was published at that
+/// very moment; a duration ends now. `None` if the text is neither.
 fn cutoff(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(date) = text.parse::<Date>() {

@@ -261,8 +261,8 @@ impl Workspace {
         })
     }
 
-    /// The members that a package requires, directly or through others, if its folder is a member. Those that `overridden`
-    /// names come from elsewhere.
+    /// The members that a package requires, directly or through others, if its folder is a member. Those that
+    /// `overridden` names come from elsewhere.
     ///
     /// A member that cannot be read is an error of what requires it, so that no registry serves its name.
     pub(crate) fn required_by(

@@ -1,8 +1,8 @@
-//! Plans, and runs without changes, compared with `ninja`, `make -n` and `ansible-playbook --check` on the same files, and
-//! the time until a broken file is restored.
+//! Plans, and runs without changes, compared with `ninja`, `make -n` and `ansible-playbook --check` on the same files,
+//! and the time until a broken file is restored.
 //!
-//! `cargo bench -p pkgres-engine` prints the tables. Programs that are missing are left out; `PKGRES_ANSIBLE` is the folder
-//! of a Python environment with ansible-core.
+//! `cargo bench -p pkgres-engine` prints the tables. Programs that are missing are left out; `PKGRES_ANSIBLE` is the
+//! folder of a Python environment with ansible-core.
 
 // Benchmarks prepare files themselves, and print.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]

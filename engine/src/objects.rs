@@ -90,8 +90,8 @@ impl<'packages> ObjectClasses<'packages> {
         }
     }
 
-    /// The properties of an object as JSON, with the defaults of its class and its header `?`. A reference to an object is
-    /// the id of that object. Nesting is as deep as in the document, which has a limit.
+    /// The properties of an object as JSON, with the defaults of its class and its header `?`. A reference to an object
+    /// is the id of that object. Nesting is as deep as in the document, which has a limit.
     pub(crate) fn json(&self, model: &ObjectModel, object: ObjectId) -> Value {
         let described = model.object(object);
         let mut header = Map::from_iter([("type".to_owned(), json!(described.class.as_str()))]);

@@ -7,8 +7,9 @@
 //! └── 6bd3…/     an archive and its files
 //! ```
 //!
-//! An application names its archives before a run looks at them, and gives up those of earlier releases at the end of a run
-//! that has brought everything into order. So whoever holds the lock can remove what nobody names, also while others run.
+//! An application names its archives before a run looks at them, and gives up those of earlier releases at the end of a
+//! run that has brought everything into order. So whoever holds the lock can remove what nobody names, also while
+//! others run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ const DIGITS: usize = 64;
 /// The most bytes of a file with uses.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// How often the lock is tried before it is an error that another process holds it, and the pause in between. Nobody holds it
-/// for longer than it takes to remove some folders.
+/// How often the lock is tried before it is an error that another process holds it, and the pause in between. Nobody
+/// holds it for longer than it takes to remove some folders.
 const TRIES: usize = 600;
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -13,8 +13,8 @@ use pkgres_engine::{
 };
 use pkgres_manifest::{MetaParameters, ResourceDescription, ResourceId};
 
-/// Empty files that are made together. One with the name `broken` cannot be made, `refused` is known to be impossible, and
-/// `late` has to be made after `zeal`.
+/// Empty files that are made together. One with the name `broken` cannot be made, `refused` is known to be impossible,
+/// and `late` has to be made after `zeal`.
 #[derive(Debug, Clone)]
 struct Together(Vec<String>);
 

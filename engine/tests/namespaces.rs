@@ -1,5 +1,5 @@
-//! Commands that only ask something, on machines with mounts of their own, and as a user who is not root. Each case runs in a
-//! process of its own, because mounts and users are those of a process.
+//! Commands that only ask something, on machines with mounts of their own, and as a user who is not root. Each case
+//! runs in a process of its own, because mounts and users are those of a process.
 
 // The tests look at files themselves.
 #![allow(clippy::disallowed_methods)]
@@ -15,8 +15,8 @@ use pkgres_tests::skip;
 const CASE: &str = "PKGRES_NAMESPACE_CASE";
 const FOLDER: &str = "PKGRES_NAMESPACE_FOLDER";
 
-/// Runs a case of the test below in a process that a shell script starts as `"$@"`. The script is in a mount namespace of its
-/// own.
+/// Runs a case of the test below in a process that a shell script starts as `"$@"`. The script is in a mount namespace
+/// of its own.
 fn run(case: &str, script: &str, folder: &Path) {
     if !rustix::process::geteuid().is_root() {
         skip::without_service("only root can mount file systems for a test");

@@ -14,8 +14,8 @@ const PIECE: usize = 64 << 10;
 ///
 /// The bytes go to a temporary file in the same folder, which is synced and renamed over the target. The new file keeps
 /// the group and mode of the old one, with fewer rights if it cannot have that group. It keeps the owner too if the
-/// process may give files away, and otherwise belongs to the user of the process. Temporary files that a crash left behind
-/// are removed.
+/// process may give files away, and otherwise belongs to the user of the process. Temporary files that a crash left
+/// behind are removed.
 ///
 /// # Errors
 ///
@@ -325,7 +325,8 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
         })
     }
 
-    /// The same for files that can be made again: a crash of the machine can leave them empty, and writing many is faster.
+    /// The same for files that can be made again: a crash of the machine can leave them empty, and writing many is
+    /// faster.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.durability = Durability::Volatile;

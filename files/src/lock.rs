@@ -114,8 +114,8 @@ pub(crate) fn try_lock_open_folder(folder: File) -> io::Result<Option<FileLock>>
     }
 }
 
-/// Makes a file or folder and locks it. The lock distinguishes one that is being written from one that was left behind; on
-/// file systems without locks, what was left behind stays.
+/// Makes a file or folder and locks it. The lock distinguishes one that is being written from one that was left behind;
+/// on file systems without locks, what was left behind stays.
 ///
 /// `create` returns `None` if another process removed the entry, as left behind, before it was opened.
 pub(crate) fn create_locked(create: impl Fn() -> io::Result<Option<File>>) -> io::Result<FileLock> {
@@ -172,8 +172,8 @@ pub(crate) fn holder_of(file: BorrowedFd<'_>) -> Option<u32> {
     )
 }
 
-/// The major and minor number of the file system of an open file, from `/proc/PID/fdinfo` and `/proc/PID/mountinfo`. Btrfs
-/// reports other numbers for its files.
+/// The major and minor number of the file system of an open file, from `/proc/PID/fdinfo` and `/proc/PID/mountinfo`.
+/// Btrfs reports other numbers for its files.
 #[cfg(target_os = "linux")]
 fn device_of(opened: &str, mounts: &str) -> Option<(u32, u32)> {
     let mut lines = opened.lines();

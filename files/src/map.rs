@@ -38,9 +38,9 @@ impl AsRef<[u8]> for FileBytes {
 /// Maps a plain file of at most `limit` bytes into memory, or reads it if it cannot be mapped. The last part of the path
 /// must not be a link.
 ///
-/// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote, in a
-/// folder that no other program writes to: such files are replaced, never changed, so that the mapping of an old one stays
-/// valid. Files that users edit, such as the index of a registry, must be read instead.
+/// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote,
+/// in a folder that no other program writes to: such files are replaced, never changed, so that the mapping of an old
+/// one stays valid. Files that users edit, such as the index of a registry, must be read instead.
 ///
 /// # Errors
 ///

@@ -48,8 +48,8 @@ impl EntryAttributes {
 
 /// The entries of an open folder.
 ///
-/// Only the last part of a path counts. The rest names the folder in messages and is not resolved again: a link on the way
-/// may lead elsewhere by now.
+/// Only the last part of a path counts. The rest names the folder in messages and is not resolved again: a link on the
+/// way may lead elsewhere by now.
 pub(crate) struct OpenFolder<'folder> {
     pub(crate) folder: &'folder OwnedFd,
     /// The attributes that new files get, in place of those of the files that they replace.

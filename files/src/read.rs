@@ -43,8 +43,8 @@ fn is_pipe_type(_: std::fs::FileType) -> bool {
     false
 }
 
-/// Reads a plain file of at most `limit` bytes, or all that comes through a pipe, if that is not more. For a path that the
-/// user chose: a pipe is waited for.
+/// Reads a plain file of at most `limit` bytes, or all that comes through a pipe, if that is not more. For a path that
+/// the user chose: a pipe is waited for.
 ///
 /// # Errors
 ///

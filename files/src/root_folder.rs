@@ -178,9 +178,9 @@ impl RootFolder {
         Ok(names)
     }
 
-    /// Writes a file atomically and durably: whatever happens, it has the old content and attributes, or the new ones. The
-    /// access control list and other extended attributes of a file that is replaced stay.
-    /// Temporary files of the same name that a crash left behind are removed.
+    /// Writes a file atomically and durably: whatever happens, it has the old content and attributes, or the new ones.
+    /// The access control list and other extended attributes of a file that is replaced stay. Temporary files of the
+    /// same name that a crash left behind are removed.
     ///
     /// # Errors
     ///
@@ -205,8 +205,8 @@ impl RootFolder {
         rustix::fs::fsync(&folder).map_err(error())
     }
 
-    /// Makes a link whose parent exists, in place of a link or file. Temporary links and files of the same name that a crash
-    /// left behind are removed.
+    /// Makes a link whose parent exists, in place of a link or file. Temporary links and files of the same name that a
+    /// crash left behind are removed.
     pub fn make_link(&self, path: &Path, target: &Path) -> Result<(), FileError> {
         let error = || failed("cannot create", path);
         let name = file_name(path)?;

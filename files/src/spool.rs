@@ -15,8 +15,8 @@ const NAME: &str = "spool";
 
 /// A temporary file for bytes that are too many for memory while they arrive.
 ///
-/// Nothing is synced, and the file is removed when this, or the [`FileBytes`] made from it, is dropped. Files that a killed
-/// process left behind are removed when the next one is made in the same folder. Only its owner can read it.
+/// Nothing is synced, and the file is removed when this, or the [`FileBytes`] made from it, is dropped. Files that a
+/// killed process left behind are removed when the next one is made in the same folder. Only its owner can read it.
 pub struct Spool {
     file: FileLock,
     path: Removed,

@@ -13,8 +13,8 @@ const SUFFIX: &str = ".tmp";
 /// The suffix of the name that a folder has from when it makes place for another one until it is removed.
 const REPLACED_SUFFIX: &str = ".old";
 
-/// The length, in bytes, from which names are not in temporary names as a whole. Names can have 255 bytes, and 143 on some
-/// encrypted file systems.
+/// The length, in bytes, from which names are not in temporary names as a whole. Names can have 255 bytes, and 143 on
+/// some encrypted file systems.
 const LONG_NAME: usize = 100;
 
 /// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.

@@ -82,8 +82,9 @@ pub fn replace_tree(
     prepare_tree(system, folder, files, links, &[])?.commit()
 }
 
-/// Fills a folder that can take the place of another one later, as [`replace_tree`] does at once. So several folders can be
-/// written although each must only change if all of them can be written. `folders` are made even if they have no files.
+/// Fills a folder that can take the place of another one later, as [`replace_tree`] does at once. So several folders
+/// can be written although each must only change if all of them can be written. `folders` are made even if they have no
+/// files.
 ///
 /// # Errors
 ///

@@ -37,8 +37,8 @@ pub trait Format: fmt::Debug + Send + Sync {
         self.usual_root_names()
     }
 
-    /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints name
-    /// them.
+    /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints
+    /// name them.
     fn nested_roots(&self) -> &'static [&'static str] {
         &[]
     }
@@ -83,8 +83,8 @@ pub trait Format: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A package is to be removed that is not required, or the requirements are written in a way that only a person should
-    /// edit. By default, they all are.
+    /// A package is to be removed that is not required, or the requirements are written in a way that only a person
+    /// should edit. By default, they all are.
     fn with_requirement(
         &self,
         file: &FormatFile<'_>,
@@ -182,8 +182,8 @@ pub trait Format: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Reads what the files around a root use of other packages, if the root is no release and has no classes itself, with
-    /// warnings about what cannot be read. `tree` has the files of the folder of `file`. By default, nothing.
+    /// Reads what the files around a root use of other packages, if the root is no release and has no classes itself,
+    /// with warnings about what cannot be read. `tree` has the files of the folder of `file`. By default, nothing.
     fn project_uses(
         &self,
         file: &FormatFile<'_>,
@@ -194,8 +194,8 @@ pub trait Format: fmt::Debug + Send + Sync {
         (Vec::new(), Vec::new())
     }
 
-    /// The first place at which a root refers to a class of its record that another package, or no package, defines. `file`
-    /// and `tree` are as in [`read_root`](Self::read_root). By default, it is unknown.
+    /// The first place at which a root refers to a class of its record that another package, or no package, defines.
+    /// `file` and `tree` are as in [`read_root`](Self::read_root). By default, it is unknown.
     fn reference_place(
         &self,
         file: &FormatFile<'_>,
@@ -207,15 +207,15 @@ pub trait Format: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file` is the
-    /// name of the root.
+    /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file`
+    /// is the name of the root.
     fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
         let _ = (file, package);
         None
     }
 
-    /// The classes that a release no longer has itself because they have moved to another package that it does not require,
-    /// with the classes that are used instead. By default, there are none.
+    /// The classes that a release no longer has itself because they have moved to another package that it does not
+    /// require, with the classes that are used instead. By default, there are none.
     fn moved_classes<'record>(
         &self,
         record: &'record IndexRecord,
@@ -319,8 +319,8 @@ pub struct Root {
     pub record: IndexRecord,
     /// Whether the root takes a folder or a single file in it; `None` if it is not a release and only requires others.
     pub extent: Option<ReleaseExtent>,
-    /// The entries of packages that the file requires several times, without those whose range follows from the others. The
-    /// record has one requirement for each package, at the first of them.
+    /// The entries of packages that the file requires several times, without those whose range follows from the others.
+    /// The record has one requirement for each package, at the first of them.
     pub entries: Vec<Requirement>,
 }
 
@@ -351,7 +351,8 @@ pub struct ProjectUse {
 }
 
 impl ProjectUse {
-    /// The first place that sets one of some options, or that sets none of them; if there is none, the first place at all.
+    /// The first place that sets one of some options, or that sets none of them; if there is none, the first place at
+    /// all.
     pub fn place_of(&self, options: &[String], is_set: bool) -> &Location {
         let mut tasks = self.tasks.iter();
         let found = tasks.find(|(_, set)| options.iter().any(|one| set.contains(one)) == is_set);

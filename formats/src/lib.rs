@@ -30,8 +30,8 @@
 //!   [`check_root`](Format::check_root) looks at the classes in the record.
 //!
 //! Elsewhere, only some things are particular to an ecosystem: registries that speak its native protocol
-//! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for collections
-//! of Ansible, and a page in `docs/`. The names of types are unique in this crate.
+//! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for
+//! collections of Ansible, and a page in `docs/`. The names of types are unique in this crate.
 
 pub mod ansible;
 mod class_packages;

@@ -8,8 +8,8 @@ use pkgres_manifest::{IndexRecord, PackageName, Version};
 
 /// The files in and below a folder, by their paths relative to it. Paths use `/`.
 pub trait FileTree {
-    /// The paths of all files in order. Links count as files if they lead to files of the tree, and as folders if they lead
-    /// to folders of it.
+    /// The paths of all files in order. Links count as files if they lead to files of the tree, and as folders if they
+    /// lead to folders of it.
     fn paths(&self) -> Result<Vec<String>, Diagnostic>;
 
     /// The content of a file; `None` if there is none. More than `limit` bytes are an error.

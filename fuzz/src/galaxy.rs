@@ -53,8 +53,8 @@ const ANSWERS: [&str; 4] = [
     r#"{"version":"1.2.0","namespace":{"name":"acme"},"collection":{"name":"web"},"artifact":{"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","size":12},"download_url":"/download/acme-web-1.2.0.tar.gz","metadata":{"dependencies":{"acme.net":">=1.0.0","acme.any":null}},"requires_ansible":">=2.15.0","created_at":"2026-01-31T12:00:00.5Z"}"#,
 ];
 
-/// Reads each line of an input as every kind of answer. Addresses have to stay on the server, lists have to end and to name
-/// each release once, and the record of a release has to read back as it was written.
+/// Reads each line of an input as every kind of answer. Addresses have to stay on the server, lists have to end and to
+/// name each release once, and the record of a release has to read back as it was written.
 fn galaxy_answers(input: &[u8]) {
     let server = Url::parse("https://galaxy.example/api/").expect("an address");
     let lines: Vec<&[u8]> = input.split(|byte| *byte == b'\n').collect();

@@ -51,8 +51,8 @@ impl fmt::Display for Hexadecimal<'_> {
     }
 }
 
-/// Fills `bytes` from lower case hexadecimal digits, two for each byte. Returns false if the text has a different length or
-/// other characters; the content of `bytes` is then unspecified.
+/// Fills `bytes` from lower case hexadecimal digits, two for each byte. Returns false if the text has a different
+/// length or other characters; the content of `bytes` is then unspecified.
 pub fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
     if text.len() != bytes.len() * 2 {
         return false;

@@ -370,8 +370,8 @@ impl ClassName {
         self.0.starts_with(INTERFACE)
     }
 
-    /// Returns a name for the n-th thing that a class of this name uses. No class can have it, so that it can stand beside
-    /// classes.
+    /// Returns a name for the n-th thing that a class of this name uses. No class can have it, so that it can stand
+    /// beside classes.
     ///
     /// ```
     /// use pkgres_manifest::ClassName;

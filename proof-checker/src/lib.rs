@@ -19,10 +19,10 @@
 //!
 //! # Cost
 //!
-//! Each propagation visits each term of its inequalities a few times at most: an occurrence list for each variable says which
-//! sums lose something, and the terms are sorted by coefficient. A proof can still be much shorter than what it costs, as a
-//! step names a long inequality in a few bytes. So the terms of all sums of `pol` are limited, and so are the visits of all
-//! propagations: [`check`] rejects a proof that takes more.
+//! Each propagation visits each term of its inequalities a few times at most: an occurrence list for each variable says
+//! which sums lose something, and the terms are sorted by coefficient. A proof can still be much shorter than what it
+//! costs, as a step names a long inequality in a few bytes. So the terms of all sums of `pol` are limited, and so are
+//! the visits of all propagations: [`check`] rejects a proof that takes more.
 
 #![doc = include_str!("../README.md")]
 

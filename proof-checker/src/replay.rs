@@ -56,8 +56,8 @@ const LIMITS: CostLimits = CostLimits {
 ///
 /// # Errors
 ///
-/// The problem or the proof cannot be read, a step does not follow, or checking costs too much: the sums of `pol` have more
-/// than 10,000,000 terms, or unit propagation visits more than 10,000,000,000.
+/// The problem or the proof cannot be read, a step does not follow, or checking costs too much: the sums of `pol` have
+/// more than 10,000,000 terms, or unit propagation visits more than 10,000,000,000.
 pub fn check(problem_text: &str, proof: &str) -> Result<Verified, CheckError> {
     check_within(LIMITS, problem_text, proof)
 }

@@ -68,8 +68,8 @@ pub type TakeArtifact<'take> = &'take mut (
            );
 
 impl Artifact {
-    /// The digest of its files as a folder, which is the same for a folder, for its archives and for what is installed from
-    /// them. `None` if they cannot be read, if there is no folder, or if it is one of another ecosystem.
+    /// The digest of its files as a folder, which is the same for a folder, for its archives and for what is installed
+    /// from them. `None` if they cannot be read, if there is no folder, or if it is one of another ecosystem.
     pub fn tree_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
         match self {
             Self::Archive(archive) => {

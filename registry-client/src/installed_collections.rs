@@ -48,8 +48,8 @@ pub struct PreparedCollection {
 }
 
 impl PreparedCollection {
-    /// Installs the release; returns what was installed before. At any time, the collection is there with all of its files
-    /// or, for a moment, not at all.
+    /// Installs the release; returns what was installed before. At any time, the collection is there with all of its
+    /// files or, for a moment, not at all.
     pub fn commit(self) -> Result<InstalledState, FileError> {
         if let Some(tree) = self.tree {
             tree.commit()?;

@@ -2,8 +2,9 @@
 //!
 //! A [`Registry`] returns the releases of packages, the packages that define a class, and artifacts. A
 //! [`RegistrySet`] looks a package up in several, in order of preference: it comes from the first that has its
-//! name. [`drive`](fn@drive) runs a [`Resolver`](pkgres_resolver::Resolver) on a set; [`drive_async`](fn@drive_async) does so without
-//! blocking. Everything that a program holds is `Send` and `Sync`, so that one set serves many requests at once.
+//! name. [`drive`](fn@drive) runs a [`Resolver`](pkgres_resolver::Resolver) on a set; [`drive_async`](fn@drive_async)
+//! does so without blocking. Everything that a program holds is `Send` and `Sync`, so that one set serves many requests
+//! at once.
 //!
 //! This crate is the layer between the solver, which does no input or output, and the command line. It reads folders,
 //! files and the network, but prints nothing, and reads no settings. Programs that embed the solver start here;

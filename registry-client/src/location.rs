@@ -157,8 +157,8 @@ impl RegistryLocation {
         self.kind == other.kind
     }
 
-    /// The registry that is at the path, if it is one of the other kind: a folder in place of a file, or a file in place of
-    /// a folder.
+    /// The registry that is at the path, if it is one of the other kind: a folder in place of a file, or a file in
+    /// place of a folder.
     pub fn of_other_kind(&self) -> Option<String> {
         let (kind, path) = match &self.kind {
             Kind::IndexFile(path) if path.is_dir() => ("dir", path),

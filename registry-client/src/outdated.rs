@@ -60,8 +60,8 @@ pub struct Outdated {
     pub held_back_by: Vec<BlockingRequirement>,
     /// If no requirement does by itself: why the latest version is impossible.
     pub conflict: Option<Box<Conflict>>,
-    /// If the latest version is possible, but an update does not choose it: sentences on the packages that would move with
-    /// it.
+    /// If the latest version is possible, but an update does not choose it: sentences on the packages that would move
+    /// with it.
     pub because: Vec<String>,
 }
 
@@ -90,10 +90,10 @@ pub struct BlockingRequirement {
 
 /// Finds the packages of a resolution that are not at their latest version, and those that an update would move back.
 ///
-/// `request` is the request of the resolution, or one with more roots that are solved together with its roots: what an update
-/// of all of them keeps of these counts. Its locked versions are ignored, except for those that are only kept. A version that is newer than all
-/// others is not outdated, whatever an update would choose. If older versions are preferred, neither is a version that an
-/// update would not replace by a newer one.
+/// `request` is the request of the resolution, or one with more roots that are solved together with its roots: what an
+/// update of all of them keeps of these counts. Its locked versions are ignored, except for those that are only kept. A
+/// version that is newer than all others is not outdated, whatever an update would choose. If older versions are
+/// preferred, neither is a version that an update would not replace by a newer one.
 ///
 /// # Errors
 ///

@@ -259,8 +259,8 @@ pub trait Registry: Send + Sync {
         Vec::new()
     }
 
-    /// The part of the registry that could not be read, if packages of any name may be there: names that the registry does
-    /// not have are not looked up in the registries after it.
+    /// The part of the registry that could not be read, if packages of any name may be there: names that the registry
+    /// does not have are not looked up in the registries after it.
     fn unread_part(&self) -> Option<RegistryError> {
         None
     }

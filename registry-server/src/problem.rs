@@ -176,7 +176,8 @@ impl Problem {
 
     /// A failure of the server. The cause goes to the log, not into the response.
     ///
-    /// A full or read-only disk is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
+    /// A full or read-only disk is not the fault of the program, and passes: it is
+    /// [`Unavailable`](ProblemCode::Unavailable).
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let cause = cause.into();
         if is_unwritable(&*cause) {

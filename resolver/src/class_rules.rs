@@ -17,8 +17,8 @@
 //! # Cost
 //!
 //! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors whose names are
-//! defined several times, which is quadratic in the worst case. Most selections need no check at all: the index
-//! knows which packages have [separate classes](has_separate_classes): none of their classes can be part of a cycle or has
+//! defined several times, which is quadratic in the worst case. Most selections need no check at all: the index knows
+//! which packages have [separate classes](has_separate_classes): none of their classes can be part of a cycle or has
 //! the same name as a class of another package.
 
 use std::collections::VecDeque;

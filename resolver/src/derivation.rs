@@ -31,8 +31,8 @@ pub struct Derivation {
     pub clauses: Vec<DerivedClause>,
 }
 
-/// A variable of a derivation. Its values are positions in its ascending [list of versions](Self::versions); the length of
-/// the list means "none of them".
+/// A variable of a derivation. Its values are positions in its ascending [list of versions](Self::versions); the length
+/// of the list means "none of them".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DerivationVariable {
     /// The release of a package that may have only one.

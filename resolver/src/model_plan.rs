@@ -491,9 +491,9 @@ impl ModelPlan {
     }
 }
 
-/// The versions that may replace a missing one, from the preferred ones on: those of the same minor version, then those of
-/// the same major version; stable versions first, and newer versions than the missing one first. The last spec has all
-/// versions of the others.
+/// The versions that may replace a missing one, from the preferred ones on: those of the same minor version, then those
+/// of the same major version; stable versions first, and newer versions than the missing one first. The last spec has
+/// all versions of the others.
 fn replacements(usable: &[&Version], missing: &Version, fallback: Fallback) -> Vec<Spec> {
     let same_major = |version: &Version| version.major() == missing.major();
     let same_minor = |version: &Version| same_major(version) && version.minor() == missing.minor();

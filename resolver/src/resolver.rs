@@ -323,7 +323,8 @@ impl Resolver {
         self.needed = None;
     }
 
-    /// Takes the evidence that there is no resolution. Call it once, after [`Step::Impossible`]: the derivation is moved out.
+    /// Takes the evidence that there is no resolution. Call it once, after [`Step::Impossible`]: the derivation is
+    /// moved out.
     pub fn take_evidence(&mut self) -> Evidence {
         Evidence {
             derivation: self.derivation.take(),

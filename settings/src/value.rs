@@ -23,8 +23,8 @@ pub enum SettingValue {
 }
 
 impl SettingValue {
-    /// The value of a setting that is written as text, in which commas separate the items of a list. The error says what is
-    /// expected.
+    /// The value of a setting that is written as text, in which commas separate the items of a list. The error says
+    /// what is expected.
     ///
     /// ```
     /// use pkgres_settings::{Kind, SettingValue};
@@ -73,7 +73,8 @@ impl SettingValue {
         }
     }
 
-    /// The default of a setting. If that depends on more than the declaration, a list is empty, and a string describes it.
+    /// The default of a setting. If that depends on more than the declaration, a list is empty, and a string describes
+    /// it.
     pub fn default_of(setting: &Declared) -> Self {
         match setting.kind {
             Kind::List => Self::List(Vec::new()),

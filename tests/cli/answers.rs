@@ -1,4 +1,5 @@
-//! The answers of the commands of all documents, with `--format json`, are as their schemas in `docs/schemas/answers` say.
+//! The answers of the commands of all documents, with `--format json`, are as their schemas in `docs/schemas/answers`
+//! say.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -86,8 +87,8 @@ fn answers_are_as_their_schemas_say() {
     assert!(found.commands.len() > 25, "{:?}", found.commands);
 }
 
-/// The lines of the index files of all tests that can be read are as `docs/schemas/index-record.json` says, also in the form in
-/// which they are written.
+/// The lines of the index files of all tests that can be read are as `docs/schemas/index-record.json` says, also in the
+/// form in which they are written.
 #[test]
 fn index_records_are_as_their_schema_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

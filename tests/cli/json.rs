@@ -140,8 +140,8 @@ const PROJECTS: &[(&str, Option<&str>)] = &[
     ),
 ];
 
-/// Runs the binary with `--format json` in a folder, away from the settings of whoever runs the test. What it answers has to
-/// be as the schema of the command says.
+/// Runs the binary with `--format json` in a folder, away from the settings of whoever runs the test. What it answers
+/// has to be as the schema of the command says.
 fn run(line: &str, folder: &Path, state: &Path) -> std::process::Output {
     let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
         .args(line.split(' '))
@@ -233,8 +233,8 @@ fn commands() -> Vec<String> {
         .collect()
 }
 
-/// A package that is not there is an answer of `why`, `tree --invert` and `info`, and wrong input for commands that change
-/// something.
+/// A package that is not there is an answer of `why`, `tree --invert` and `info`, and wrong input for commands that
+/// change something.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn unknown_packages_have_the_same_exit_code_in_json() {

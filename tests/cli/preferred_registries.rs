@@ -62,8 +62,8 @@ fn what_the_preferred_registry_has_as_well_is_not_noted() {
     assert!(!resolved.contains("is not used"), "{resolved}");
 }
 
-/// A binding protects an internal name whatever registries a run uses: a registry that anybody can publish to must not take the
-/// place of the one that is left out.
+/// A binding protects an internal name whatever registries a run uses: a registry that anybody can publish to must not
+/// take the place of the one that is left out.
 #[test]
 fn a_bound_name_is_not_looked_up_elsewhere_if_its_registry_is_left_out() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -166,8 +166,8 @@ fn a_folder_with_many_broken_packages_is_told_briefly() {
     );
 }
 
-/// Two files of one folder share the lockfile there: that of one is not lost to the other. A file that was renamed still has
-/// its lockfile.
+/// Two files of one folder share the lockfile there: that of one is not lost to the other. A file that was renamed
+/// still has its lockfile.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn the_lockfile_of_another_root_is_not_replaced() {

@@ -1,5 +1,5 @@
-//! Steps of workflows and actions, run as GitHub runs them: scripts with the variables, the `PATH` and the files that steps
-//! have in common. Steps that use other actions are left out, except for the action of this repository.
+//! Steps of workflows and actions, run as GitHub runs them: scripts with the variables, the `PATH` and the files that
+//! steps have in common. Steps that use other actions are left out, except for the action of this repository.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

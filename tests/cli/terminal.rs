@@ -214,8 +214,8 @@ fn a_narrow_terminal_breaks_lines_between_words() {
     );
 }
 
-/// What commands show in a terminal of 60 columns, as it was recorded: locations have lines of their own, no word is broken,
-/// and only a command or a file of an example is wider.
+/// What commands show in a terminal of 60 columns, as it was recorded: locations have lines of their own, no word is
+/// broken, and only a command or a file of an example is wider.
 #[test]
 fn answers_fit_a_narrow_terminal() {
     let mut recording = String::new();

@@ -58,8 +58,8 @@ pub fn command_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'a st
     words.find(|word| commands.iter().any(|command| command == word))
 }
 
-/// Returns where a document violates the schema of its command. Events, which are lines before a document, and documents in
-/// the formats of other programs are skipped.
+/// Returns where a document violates the schema of its command. Events, which are lines before a document, and
+/// documents in the formats of other programs are skipped.
 ///
 /// # Panics
 ///

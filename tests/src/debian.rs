@@ -1,7 +1,7 @@
 //! Debian systems for tests of programs, and what tests of resources need on one.
 //!
-//! All tests share the folder that `PKGRES_DEBIAN_ROOT` names, as debootstrap makes it. Each of them has an overlay of its
-//! own, so that the folder stays as it is.
+//! All tests share the folder that `PKGRES_DEBIAN_ROOT` names, as debootstrap makes it. Each of them has an overlay of
+//! its own, so that the folder stays as it is.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};

@@ -23,8 +23,8 @@ pub fn commands(text: &str) -> Vec<String> {
     commands
 }
 
-/// The commands in a text that the program does not understand, each with what it says. They are not run: with `--help`, the
-/// program reads its arguments and prints help.
+/// The commands in a text that the program does not understand, each with what it says. They are not run: with
+/// `--help`, the program reads its arguments and prints help.
 ///
 /// # Panics
 ///

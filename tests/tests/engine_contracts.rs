@@ -1,7 +1,7 @@
 //! Models that Murano's engine loads or refuses: `pin` and `pin --check` give its answer.
 //!
-//! Nearly all expected answers were measured with murano 16.0.0 (`MuranoDslExecutor.load`). It loads no class whose unrelated
-//! parents both declare a property: there, the rows have the answers of pkgres.
+//! Nearly all expected answers were measured with murano 16.0.0 (`MuranoDslExecutor.load`). It loads no class whose
+//! unrelated parents both declare a property: there, the rows have the answers of pkgres.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Validation files that operators used in production: image specs of Sahara's plug-ins. The lints find in them what reading
-//! them with care finds, and nothing else.
+//! Validation files that operators used in production: image specs of Sahara's plug-ins. The lints find in them what
+//! reading them with care finds, and nothing else.
 
 use pkgres_checks::check_validation;
 use pkgres_manifest::{ReadOptions, Validation, ValidatorCheck, read_validation_file};

@@ -229,9 +229,9 @@ fn version_in(state: &str, version: &str) -> Option<pkgres_manifest::IndexRecord
     }
 }
 
-/// If any newer version of the same major version can be used, a missing pin is replaced: by the newest of the same minor
-/// version that can be used, or else of the same major version, and by a prerelease only if no other fits. The result can be
-/// pinned again.
+/// If any newer version of the same major version can be used, a missing pin is replaced: by the newest of the same
+/// minor version that can be used, or else of the same major version, and by a prerelease only if no other fits. The
+/// result can be pinned again.
 #[test]
 fn a_missing_pin_is_replaced_if_any_version_can_be_used() {
     const VERSIONS: [&str; 4] = ["1.1.1", "1.1.2", "1.2.0", "1.3.0-rc.1"];

@@ -388,8 +388,8 @@ fn chosen(root: IndexRecord, records: &[IndexRecord]) -> Vec<String> {
     first.clone()
 }
 
-/// Which requirements count must not depend on the choice itself: if `L 1` alone leads to the requirement that makes `L 2`
-/// the better one, neither would be the best.
+/// Which requirements count must not depend on the choice itself: if `L 1` alone leads to the requirement that makes
+/// `L 2` the better one, neither would be the best.
 #[test]
 fn a_prerelease_is_preferred_if_it_is_named_before_its_package_is_decided() {
     let root = || release("R", "1");

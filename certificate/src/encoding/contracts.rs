@@ -8,12 +8,12 @@
 //! equivalences, because an object can violate a contract both by what it inherits and by what it does not.
 //!
 //! *Contracts.* If an object inherits a class that declares a property, the contract must allow the value of the
-//! property, or what the contract of the nearest declaration makes of it. The nearest one is that of the object's own class,
-//! or the only one. Which of several inherited ones it is is left open: an inequality that depends on it has the literals of
-//! all declarations with which it would not be. An object of a class is allowed if its version matches the spec of the contract. Without a spec, the
-//! version has to match the requirement through which the declaring release finds the class or, without a requirement,
-//! the major version of the declaring release. A mapping that describes an object of the contract's class has ancestors
-//! as well.
+//! property, or what the contract of the nearest declaration makes of it. The nearest one is that of the object's own
+//! class, or the only one. Which of several inherited ones it is is left open: an inequality that depends on it has the
+//! literals of all declarations with which it would not be. An object of a class is allowed if its version matches the
+//! spec of the contract. Without a spec, the version has to match the requirement through which the declaring release
+//! finds the class or, without a requirement, the major version of the declaring release. A mapping that describes an
+//! object of the contract's class has ancestors as well.
 //!
 //! *Exclusions.* What is not checked in an object depends on the contract of the property that holds it. If the class of the
 //! holder declares that property, its contract counts, else those of all inherited classes. Each inequality about a value
@@ -369,7 +369,8 @@ impl<'all> Contracts<'all, '_> {
                     }
                 }
             }
-            // A declaration whose classes are unknown may define the classes of descriptions itself, or find them elsewhere.
+            // A declaration whose classes are unknown may define the classes of descriptions itself, or find them
+            // elsewhere.
             if declaration.candidate.classes.is_some() {
                 for described in &found.described {
                     rest.push(self.describe(subject, declaration, &findings, described));
@@ -552,7 +553,8 @@ impl<'all> Contracts<'all, '_> {
         self.builder.clause(is_of);
     }
 
-    /// The classes that a mapping can describe an object of; states that there is one, unless one of these literals holds.
+    /// The classes that a mapping can describe an object of; states that there is one, unless one of these literals
+    /// holds.
     fn described(
         &mut self,
         declaration: Declaration<'all>,

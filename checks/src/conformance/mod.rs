@@ -9,9 +9,9 @@
 //! # Idea
 //!
 //! [`conformance`] compares the classes of a release with their interfaces once, without a platform: which functions
-//! a class has, inherited ones included, and how their signatures differ. [`FunctionConformance::capability`] then
-//! says in constant time what that means on a platform with some [`Facts`](pkgres_manifest::Facts). [`ClassStubs`] does the same for a host at
-//! each call. Nothing is evaluated: contracts and defaults are compared as they are written.
+//! a class has, inherited ones included, and how their signatures differ. [`FunctionConformance::capability`] then says
+//! in constant time what that means on a platform with some [`Facts`](pkgres_manifest::Facts). [`ClassStubs`] does the
+//! same for a host at each call. Nothing is evaluated: contracts and defaults are compared as they are written.
 //!
 //! # Cost
 //!

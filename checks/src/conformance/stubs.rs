@@ -240,7 +240,8 @@ impl ClassStubs {
         self.stubs.get(function).map(|stub| &stub.capability)
     }
 
-    /// Calls a function. `run` calls the method of the class, and is only called if the class has it and it may be called.
+    /// Calls a function. `run` calls the method of the class, and is only called if the class has it and it may be
+    /// called.
     pub fn call<Failure: fmt::Debug + fmt::Display>(
         &self,
         function: &str,

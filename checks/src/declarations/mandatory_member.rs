@@ -54,9 +54,9 @@ type AllAdded<'types> = BTreeMap<(&'types ClassName, &'types str), Added<'types>
 
 /// The mandatory members that types of both releases have in `to`, but not in `from`.
 ///
-/// A walk over the ancestors of each type would take time with the square of the depth of a chain. So types with the same only
-/// parent in both releases are visited after it, with what they inherit: each declaration of a member changes the counts of a
-/// whole branch. Only from the roots of such trees, the ancestors are walked.
+/// A walk over the ancestors of each type would take time with the square of the depth of a chain. So types with the
+/// same only parent in both releases are visited after it, with what they inherit: each declaration of a member changes
+/// the counts of a whole branch. Only from the roots of such trees, the ancestors are walked.
 fn added<'types>(from: &'types Types, to: &'types Types) -> AllAdded<'types> {
     let in_both = to.keys().filter(|name| from.contains_key(*name));
     let parent = |name: &'types ClassName| match (&*from[name].extends, &*to[name].extends) {

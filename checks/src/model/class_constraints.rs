@@ -17,7 +17,8 @@ pub(super) struct ConstrainedClass<'a> {
 }
 
 impl ModelCheck<'_> {
-    /// The finding on an object that is not of the class that a contract names. An object is also of the classes that its own class inherits.
+    /// The finding on an object that is not of the class that a contract names. An object is also of the classes that
+    /// its own class inherits.
     pub(super) fn wrong_class(
         &self,
         constrained: &ConstrainedObject<'_>,

@@ -26,8 +26,9 @@ pub(crate) struct SearchArgs {
     /// The words to search for; all of them have to match, in upper or lower case
     ///
     /// A word with spaces is a phrase: write it in quotes. All registries search the names of packages, classes and
-    /// interfaces; registries on the network also search titles, descriptions, authors and tags. In a mirror of static files,
-    /// only the names of packages are searched. Galaxy servers are not searched: their API has no search by name.
+    /// interfaces; registries on the network also search titles, descriptions, authors and tags. In a mirror of static
+    /// files, only the names of packages are searched. Galaxy servers are not searched: their API has no search by
+    /// name.
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
 

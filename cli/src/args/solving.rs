@@ -10,8 +10,8 @@ use pkgres_resolver::SolveOptions;
 /// The sources of releases.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS`, or the name of one in
-    /// the settings; can be repeated, and a package comes from the first one that has it
+    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS`, or the name of one
+    /// in the settings; can be repeated, and a package comes from the first one that has it
     ///
     /// Without this option, pkgres uses the first of these: the variable `PKGRES_REGISTRY` (a list separated by
     /// commas), `registries` in the nearest pkgres.toml or in the user's settings, and the folder that contains the

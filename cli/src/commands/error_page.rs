@@ -46,8 +46,8 @@ pub(super) fn meaning(code: Code) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Markdown for a terminal: without comments for tests, and with indented blocks. With a width, paragraphs are filled, and
-/// what commands print is broken like in a terminal. Commands and files stay as they are.
+/// Markdown for a terminal: without comments for tests, and with indented blocks. With a width, paragraphs are filled,
+/// and what commands print is broken like in a terminal. Commands and files stay as they are.
 pub(super) fn as_text(markdown: &str, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut paragraph = Vec::new();

@@ -76,8 +76,8 @@ impl Task {
     }
 }
 
-/// Reads what the registries on the network know of the locked releases, unless the cache has it, which it does afterwards:
-/// commands that check a lockfile or resolve with it work `--offline` then.
+/// Reads what the registries on the network know of the locked releases, unless the cache has it, which it does
+/// afterwards: commands that check a lockfile or resolve with it work `--offline` then.
 fn read_index(
     project: &Project,
     lock: &Lockfile,

@@ -83,12 +83,12 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
     Ok(Exit::Done)
 }
 
-/// Fetches and checks the locked releases of projects, and writes each beside the place where it will be installed. If one
-/// artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that nobody has
-/// tried together.
+/// Fetches and checks the locked releases of projects, and writes each beside the place where it will be installed. If
+/// one artifact is wrong, nothing is installed: some of the locked releases among older ones are versions that nobody
+/// has tried together.
 ///
-/// No other run installs into the same folder while it is locked, or they would replace each other's collections. If there
-/// is no folder yet, the first artifact makes one.
+/// No other run installs into the same folder while it is locked, or they would replace each other's collections. If
+/// there is no folder yet, the first artifact makes one.
 fn prepare<'projects>(
     projects: &'projects [(Project, Lockfile)],
     installation: &Installation,

@@ -446,8 +446,8 @@ pub(super) fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) 
     }
 }
 
-/// The error for releases that no registry has, each with the registry on the network that lists it all the same, if there
-/// is one.
+/// The error for releases that no registry has, each with the registry on the network that lists it all the same, if
+/// there is one.
 fn no_registry_has(
     releases: impl Iterator<Item = (String, Option<String>)>,
     are_overrides: bool,

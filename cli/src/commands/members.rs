@@ -56,8 +56,8 @@ impl Projects {
     }
 }
 
-/// Runs `each` on every project of a batch. The results are printed one after the other, or are one JSON document. `error` is
-/// what is wrong with all results together, if anything is.
+/// Runs `each` on every project of a batch. The results are printed one after the other, or are one JSON document.
+/// `error` is what is wrong with all results together, if anything is.
 pub(super) fn run_batch(
     batch: &Batch,
     (doing, done): (&str, &str),

@@ -28,7 +28,8 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
     let is_titled = matches!(projects, Projects::Several(_));
     let words = ("Looking for newer versions", "Looked at");
-    // What an update of all members that are solved together solves. The members of a run all belong to them, or none does.
+    // What an update of all members that are solved together solves. The members of a run all belong to them, or none
+    // does.
     let first = match &projects {
         Projects::One(manifest) => Some(manifest),
         Projects::Several(batch) => batch.manifests.first(),

@@ -247,7 +247,8 @@ fn check(
     Ok(known)
 }
 
-/// The error about a package whose manifest states no version: nobody meant to give it 0.0.0, and a release cannot change.
+/// The error about a package whose manifest states no version: nobody meant to give it 0.0.0, and a release cannot
+/// change.
 fn without_version(package: &Package) -> Option<Diagnostic> {
     if package.manifest.states_version() {
         return None;
@@ -368,8 +369,8 @@ fn unread_releases(args: &PublishArgs, registry: &HttpRegistry) -> Diagnostic {
     )
 }
 
-/// Fails if the registry cannot satisfy the requirements of a package. The registry checks that, too, but only once it has
-/// the archive, and it knows no positions.
+/// Fails if the registry cannot satisfy the requirements of a package. The registry checks that, too, but only once it
+/// has the archive, and it knows no positions.
 fn check_requirements(
     package: &Package,
     path: &Path,

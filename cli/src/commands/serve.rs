@@ -107,8 +107,8 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     served.map(|()| Exit::Done)
 }
 
-/// Raises the limit of open files to what the system permits, as programs in Go do: the lower default is meant for programs
-/// that use `select`. Returns the limit; `None` if there is none.
+/// Raises the limit of open files to what the system permits, as programs in Go do: the lower default is meant for
+/// programs that use `select`. Returns the limit; `None` if there is none.
 fn raise_file_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

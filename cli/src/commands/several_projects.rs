@@ -84,8 +84,8 @@ impl Batch {
         })
     }
 
-    /// The members that are solved together with a project, which is one of them; `None` if it is solved alone. A certificate
-    /// is about one project.
+    /// The members that are solved together with a project, which is one of them; `None` if it is solved alone. A
+    /// certificate is about one project.
     pub(super) fn solved_with(manifest: &Path, context: &Context) -> Result<Option<Self>> {
         if context.certificate.is_some() || !is_solved_together(manifest, context)? {
             return Ok(None);
@@ -162,8 +162,8 @@ impl Batch {
         self.report(outcomes, output)
     }
 
-    /// Runs `each` on every project, and writes the files that it changes, together with `files`: all of them, or none if one
-    /// cannot be written. If `needs_all` is set, none is written either if a project fails.
+    /// Runs `each` on every project, and writes the files that it changes, together with `files`: all of them, or none
+    /// if one cannot be written. If `needs_all` is set, none is written either if a project fails.
     pub(super) fn write(
         &self,
         progress: &str,

@@ -327,8 +327,8 @@ impl<'folder> Record<'folder> {
         Ok(Self { folder, names })
     }
 
-    /// Adds all archives of a run, unless the one that is written next is known or there. A file that is there already may
-    /// be of somebody else: it is added once its archive is written.
+    /// Adds all archives of a run, unless the one that is written next is known or there. A file that is there already
+    /// may be of somebody else: it is added once its archive is written.
     fn add_before_writing<'name>(
         &mut self,
         next: &str,

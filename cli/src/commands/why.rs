@@ -55,7 +55,8 @@ pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Res
     Ok(run_batch(batch, words, context, output, show, error))
 }
 
-/// Shows the paths to a package in one project, and reports a package that is missing there. Returns whether there is one.
+/// Shows the paths to a package in one project, and reports a package that is missing there. Returns whether there is
+/// one.
 fn show_paths(
     args: &WhyArgs,
     manifest: &Path,

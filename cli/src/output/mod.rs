@@ -131,8 +131,9 @@ impl Output {
         self.has_title = true;
     }
 
-    /// Writes the captured messages of a part of the run to stderr, under a title, unless they are read below its data, which
-    /// has one. Warnings and notes that were reported before, such as those about a registry of several parts, are left out.
+    /// Writes the captured messages of a part of the run to stderr, under a title, unless they are read below its data,
+    /// which has one. Warnings and notes that were reported before, such as those about a registry of several parts,
+    /// are left out.
     pub(crate) fn captured_messages(&mut self, title: &str, captured: &Captured) {
         let text = captured.new_messages(&mut self.reported);
         if !text.is_empty() {
@@ -295,8 +296,8 @@ impl Output {
         self.has_line_documents = true;
     }
 
-    /// Writes a JSON document. Unless it is in a format of its own, it also says how the run went: its `status`, `notes` and
-    /// `diagnostics`, with the warnings so far.
+    /// Writes a JSON document. Unless it is in a format of its own, it also says how the run went: its `status`,
+    /// `notes` and `diagnostics`, with the warnings so far.
     pub(crate) fn json(&mut self, document: &Value) {
         let document = match document {
             Value::Object(fields) if fields.contains_key("schema_version") => {
@@ -414,8 +415,8 @@ impl Output {
         }
     }
 
-    /// Reports findings: to stderr, with `--quiet` only errors, or others in the JSON document that follows. Each of these is
-    /// reported once.
+    /// Reports findings: to stderr, with `--quiet` only errors, or others in the JSON document that follows. Each of
+    /// these is reported once.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {
             let key = (!finding.is_error()).then(|| key_of(finding));
@@ -452,8 +453,8 @@ impl Output {
         }
     }
 
-    /// Reports what a user has to know about a result: on stderr, unless `--quiet` is set, or as `notes` of the JSON document
-    /// that follows.
+    /// Reports what a user has to know about a result: on stderr, unless `--quiet` is set, or as `notes` of the JSON
+    /// document that follows.
     pub(crate) fn remarks<T: fmt::Display>(&mut self, lines: impl IntoIterator<Item = T>) {
         if self.has_document() {
             let lines = lines.into_iter().map(|line| line.to_string());

@@ -80,9 +80,9 @@ pub(super) fn parse(
         .collect())
 }
 
-/// Applies the bindings of the settings to registries that the command line or the environment names: without them,
-/// a registry that anybody can publish to could take the place of an internal one. The registry of a binding is the one with
-/// its name, or else the one at its location.
+/// Applies the bindings of the settings to registries that the command line or the environment names: without them, a
+/// registry that anybody can publish to could take the place of an internal one. The registry of a binding is the one
+/// with its name, or else the one at its location.
 pub(super) fn with_bindings(
     mut registries: Vec<ConfiguredRegistry>,
     of_settings: &[ConfiguredRegistry],

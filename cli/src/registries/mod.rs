@@ -237,8 +237,8 @@ impl RegistryOptions {
         self.in_settings(root)
     }
 
-    /// The registries that a settings file names, if any: that of the folder of `root`, or else that of the project of the
-    /// run.
+    /// The registries that a settings file names, if any: that of the folder of `root`, or else that of the project of
+    /// the run.
     fn in_settings(&self, root: Option<&Path>) -> Result<Option<Vec<ConfiguredRegistry>>> {
         let of_project = match root {
             Some(root) => of_settings(&settings_near(root)?),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use pkgres_manifest::most_similar;
 
-/// Guesses which registry an invalid location was meant to name: it may lack the kind of a path or the scheme of a URL, or
-/// misspell the kind.
+/// Guesses which registry an invalid location was meant to name: it may lack the kind of a path or the scheme of a URL,
+/// or misspell the kind.
 pub(super) fn probably_meant(text: &str, base: &Path) -> Option<String> {
     let (name, text) = match text.split_once('=') {
         Some((name, text)) => (format!("{name}="), text),

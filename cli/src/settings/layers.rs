@@ -70,8 +70,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the environment and the settings files. `flags` are the settings that the command line sets, with their values.
-    /// The user's file may be missing if it is not named, or about to be `written`.
+    /// Reads the environment and the settings files. `flags` are the settings that the command line sets, with their
+    /// values. The user's file may be missing if it is not named, or about to be `written`.
     pub(crate) fn read(
         project_folder: &Path,
         user_file: Option<&Path>,

@@ -112,8 +112,8 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     lines
 }
 
-/// The sources of a package before and after, in parentheses, if they differ: another registry may have the name by chance,
-/// or by the intent of a stranger.
+/// The sources of a package before and after, in parentheses, if they differ: another registry may have the name by
+/// chance, or by the intent of a stranger.
 fn source_change(change: &PackageChange) -> impl fmt::Display {
     fmt::from_fn(|formatter| {
         if !change.is_from_other_sources() {

@@ -273,7 +273,8 @@ fn several_releases(package: &PackageName, versions: &[Version]) -> String {
     format!("{package} has the releases {versions}, but `--single-version` allows one")
 }
 
-/// The beginning of a sentence about the version that replaces a locked release, in a place with one version of each package.
+/// The beginning of a sentence about the version that replaces a locked release, in a place with one version of each
+/// package.
 fn replacement_place(package: &PackageName, found: Option<&ReleaseSource>) -> Option<String> {
     match found? {
         ReleaseSource::Host => Some("the host now provides".to_owned()),

@@ -3,8 +3,8 @@
 use super::columns::{columns as columns_of, padded};
 use super::line_breaks::wrapped;
 
-/// Rows below a heading, with columns of equal width. If that is wider than the `columns` of the terminal, each row has lines
-/// of its own: the first cell, and below it the others, each behind its heading.
+/// Rows below a heading, with columns of equal width. If that is wider than the `columns` of the terminal, each row has
+/// lines of its own: the first cell, and below it the others, each behind its heading.
 pub(crate) fn table(heading: &[String], rows: &[Vec<String>], columns: Option<usize>) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));

@@ -62,8 +62,8 @@ pub struct FunctionCall<'call> {
 }
 
 impl<'call> FunctionCall<'call> {
-    /// A call with values for its arguments. The function gets the properties of an object of a model or, without one, the
-    /// defaults of the properties of its class.
+    /// A call with values for its arguments. The function gets the properties of an object of a model or, without one,
+    /// the defaults of the properties of its class.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Checks the resources of a single package, without a lockfile, a model or a machine.
 //!
-//! The values of most templates are not known yet, so each one is replaced by a placeholder. Errors about parts of the file
-//! with such a template are left out: with the real value, the part may be correct.
+//! The values of most templates are not known yet, so each one is replaced by a placeholder. Errors about parts of the
+//! file with such a template are left out: with the real value, the part may be correct.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ pub struct ResourceCheck<'package> {
     pub classes: Option<&'package BTreeMap<ClassName, ClassDefinition>>,
     /// Whether the package requires no other package, so its resources can only refer to each other.
     pub is_alone: bool,
-    /// Whether these are all resources of the package. If others cannot be read, references to resources that do not exist
-    /// are not reported: they may be to these.
+    /// Whether these are all resources of the package. If others cannot be read, references to resources that do not
+    /// exist are not reported: they may be to these.
     pub is_complete: bool,
 }
 
@@ -227,8 +227,8 @@ impl ResourceCheck<'_> {
     }
 }
 
-/// Returns the mistakes of templates that name a property which the class of the object does not have, for the classes of a
-/// release. Classes with an ancestor that is unknown may have any property.
+/// Returns the mistakes of templates that name a property which the class of the object does not have, for the classes
+/// of a release. Classes with an ancestor that is unknown may have any property.
 pub fn check_templates(
     packages: &BoundPackages,
     release: &Release,

@@ -15,7 +15,8 @@ pub(super) struct WantedAttributes {
     pub(super) group: Option<String>,
 }
 
-/// Methods of a kind that set its fields `attributes` and `has_parents`: with what the kind is, and the mode of a new one.
+/// Methods of a kind that set its fields `attributes` and `has_parents`: with what the kind is, and the mode of a new
+/// one.
 macro_rules! attribute_setters {
     ($kind:literal, $mode:literal) => {
         /// Sets that the folders around it are made if they are missing, with the mode `0755`.

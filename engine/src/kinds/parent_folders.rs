@@ -34,8 +34,8 @@ pub(super) fn check_not_mounted(probe: &dyn Probe, path: &Path) -> Result<(), Re
     }
 }
 
-/// Whether a resource that changes nothing but what is at a path, and makes folders around it, may remove the reason why a
-/// later one cannot be brought into order. `removes` says whether its change removes what is there.
+/// Whether a resource that changes nothing but what is at a path, and makes folders around it, may remove the reason
+/// why a later one cannot be brought into order. `removes` says whether its change removes what is there.
 pub(super) fn may_remedy_at(
     resource: &dyn Resource,
     path: &Path,
@@ -127,8 +127,8 @@ impl Parents {
         }
     }
 
-    /// Makes them, and then what is at `path` in them. Whether the folder around it is missing is asked only after a failure:
-    /// a question is a message to another machine.
+    /// Makes them, and then what is at `path` in them. Whether the folder around it is missing is asked only after a
+    /// failure: a question is a message to another machine.
     pub(super) fn make_around(
         &self,
         path: &Path,

@@ -67,8 +67,8 @@ pub(super) fn check_account(
     valid(key, check_name(what, account), properties)
 }
 
-/// Takes an absolute path as it is in the list of users, where it may also be empty. It does not lead out of the folder that
-/// it begins with.
+/// Takes an absolute path as it is in the list of users, where it may also be empty. It does not lead out of the folder
+/// that it begins with.
 pub(super) fn take_place(
     key: &str,
     properties: &mut Properties,

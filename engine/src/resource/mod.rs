@@ -140,8 +140,8 @@ pub trait Change: Send {
         false
     }
 
-    /// Why the resource still differs if this change is found to be necessary right after the same one was made; `None` if
-    /// the differences say it.
+    /// Why the resource still differs if this change is found to be necessary right after the same one was made; `None`
+    /// if the differences say it.
     fn still_necessary(&self) -> Option<String> {
         None
     }

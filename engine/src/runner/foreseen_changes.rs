@@ -1,7 +1,8 @@
 //! What a dry run knows of changes that it does not make.
 //!
-//! A file names its owner, and has the number of that user. If the user would get another number, so would the file, though
-//! the machine still has the old one for both. So a check in a dry run also gets the changes of users and groups before it.
+//! A file names its owner, and has the number of that user. If the user would get another number, so would the file,
+//! though the machine still has the old one for both. So a check in a dry run also gets the changes of users and groups
+//! before it.
 
 use super::Runner;
 use crate::resource::{Difference, Identifier, NUMBER};

@@ -1,5 +1,5 @@
-//! The members of a group, after an attempt that failed for some of them: each has its own result, and only what waits for
-//! one that failed is blocked.
+//! The members of a group, after an attempt that failed for some of them: each has its own result, and only what waits
+//! for one that failed is blocked.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -83,8 +83,8 @@ pub enum Event {
     AllChanged,
     /// A resource that was to be watched cannot be watched, so it is checked from time to time.
     NotWatched(NodeKey),
-    /// A resource can only be watched as a whole once it is in order: it is also checked from time to time until then, and has
-    /// to be watched again.
+    /// A resource can only be watched as a whole once it is in order: it is also checked from time to time until then,
+    /// and has to be watched again.
     WatchedInPart(NodeKey),
     /// The user wants to end the run: the first time when everything that runs has ended, the second time by
     /// asking it to end, and the third time at once.
@@ -457,7 +457,8 @@ impl Runner {
         node.is_some_and(|node| self.unchanged_before(*node).is_some())
     }
 
-    /// Whether something before a node that this run does not change may remove the reason why the node cannot be changed.
+    /// Whether something before a node that this run does not change may remove the reason why the node cannot be
+    /// changed.
     pub(crate) fn may_become_possible(&self, key: NodeKey, error: &ResourceError) -> bool {
         let node = self.by_key.get(&key);
         node.is_some_and(|node| self.remedy_before(*node, error).is_some())

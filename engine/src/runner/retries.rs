@@ -1,8 +1,9 @@
 //! Retries of resources that failed for good, because something changed that may have been the reason.
 //!
 //! An attempt can trigger the very event that starts the next one: a command writes a file that it watches, and then
-//! fails. Retrying at once would loop forever. So a failed resource is retried with exponential backoff, and after several
-//! failures in a row the run stops waiting for it: it can end as failed, but keeps retrying as long as it goes on.
+//! fails. Retrying at once would loop forever. So a failed resource is retried with exponential backoff, and after
+//! several failures in a row the run stops waiting for it: it can end as failed, but keeps retrying as long as it goes
+//! on.
 
 use std::time::Duration;
 

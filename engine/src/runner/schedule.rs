@@ -448,8 +448,8 @@ impl Runner {
         }
     }
 
-    /// Watches a node that is in order, if only part of it could be watched before. It is checked again, because it may have
-    /// changed before that.
+    /// Watches a node that is in order, if only part of it could be watched before. It is checked again, because it may
+    /// have changed before that.
     fn watch_again(&mut self, node: usize) {
         let state = &mut self.nodes[node];
         if state.observed == Observed::UntilInOrder {

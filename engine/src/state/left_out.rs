@@ -1,5 +1,5 @@
-//! The resources of objects, which a graph lacks if no model says which objects there are, and what of the state is left at
-//! the end of a run.
+//! The resources of objects, which a graph lacks if no model says which objects there are, and what of the state is
+//! left at the end of a run.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::runner::NodeStatus;
 pub enum ObjectResources {
     /// There are these, and no others: those of an earlier run that are not in the graph are gone.
     Known(BTreeSet<ResourceId>),
-    /// No model says which objects there are. So the graph lacks their resources, and those of an earlier run stay as they
-    /// are, and stay in the state.
+    /// No model says which objects there are. So the graph lacks their resources, and those of an earlier run stay as
+    /// they are, and stay in the state.
     LeftOut,
 }
 

@@ -109,8 +109,8 @@ struct Memory {
 }
 
 impl Memory {
-    /// What a reversal restores; `None` if that is nothing, or not known yet. What another application changed later stays
-    /// as it is.
+    /// What a reversal restores; `None` if that is nothing, or not known yet. What another application changed later
+    /// stays as it is.
     fn to_restore(&self, id: &ResourceId) -> Option<ResourceDescription> {
         let before = self.records.get(id)?.before.as_ref()?;
         match self.later.get(id) {
@@ -139,9 +139,8 @@ impl AppliedState {
         Self::open(probe, location, kinds, None)
     }
 
-    /// Locks the states of the machine, and reads this one. Only their owner can read the folder that is locked, so no one
-    /// else can hold the lock. It ends with [`finish`](Self::finish), or when the state
-    /// is dropped.
+    /// Locks the states of the machine, and reads this one. Only their owner can read the folder that is locked, so no
+    /// one else can hold the lock. It ends with [`finish`](Self::finish), or when the state is dropped.
     ///
     /// # Errors
     ///
@@ -273,8 +272,9 @@ impl AppliedState {
         forgotten.map(|()| graph)
     }
 
-    /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs. `nodes` are those of
-    /// its [`Ending`](crate::Ending): what did not get into order is new in the next run, so that reversals still go first.
+    /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs. `nodes` are those
+    /// of its [`Ending`](crate::Ending): what did not get into order is new in the next run, so that reversals still go
+    /// first.
     pub fn finish(
         &self,
         target: &dyn Target,
@@ -533,7 +533,8 @@ impl AppliedState {
         Ok(())
     }
 
-    /// Forgets what was there before resources, unless another application restores it one day. Contents go at the end of the run.
+    /// Forgets what was there before resources, unless another application restores it one day. Contents go at the end
+    /// of the run.
     fn forget(&self, target: &dyn Target, ids: &[ResourceId]) -> Result<(), ResourceError> {
         let mut memory = self.memory();
         for id in ids {

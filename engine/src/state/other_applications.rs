@@ -1,8 +1,8 @@
 //! Other applications that reverse the same resource on the machine.
 //!
-//! Each keeps what it found. If an application goes, and another one has changed the resource after it, the resource has to
-//! stay as the other one wants it. What was there before the first of them is what the other one has to restore one day: its
-//! record is [handed over](OtherRecord::extended_by).
+//! Each keeps what it found. If an application goes, and another one has changed the resource after it, the resource
+//! has to stay as the other one wants it. What was there before the first of them is what the other one has to restore
+//! one day: its record is [handed over](OtherRecord::extended_by).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Wraps a resource so that something is recorded before its change, such as the earlier state, or after it. If that fails
-//! before the change, nothing is changed.
+//! Wraps a resource so that something is recorded before its change, such as the earlier state, or after it. If that
+//! fails before the change, nothing is changed.
 
 use std::path::Path;
 use std::sync::Arc;

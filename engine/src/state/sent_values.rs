@@ -1,5 +1,6 @@
 //! Values that resources send only after their change, such as the output of a command: no later check finds them. They
-//! are kept on the machine until all that receive them are in order, so that a run which ends in between can be continued.
+//! are kept on the machine until all that receive them are in order, so that a run which ends in between can be
+//! continued.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

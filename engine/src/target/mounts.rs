@@ -8,9 +8,9 @@ use std::process::Stdio;
 use super::command::Command;
 
 /// Makes every file system read-only in a new mount namespace, then becomes the command. The first argument is the
-/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own, the third one is
-/// the `USER:GROUP` that it gets back in a namespace for users, if any. Writing to devices, such as `/dev/null`, stays
-/// possible. If a file system that can be reached stays writable, the command does not run.
+/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own, the third
+/// one is the `USER:GROUP` that it gets back in a namespace for users, if any. Writing to devices, such as `/dev/null`,
+/// stays possible. If a file system that can be reached stays writable, the command does not run.
 const READ_ONLY: &str = r#"
 set -e
 root=$1
@@ -165,8 +165,8 @@ pub(super) fn with_root_by(chroot: &str, root: &Path, command: &Command) -> Vec<
     words
 }
 
-/// The words that run other words while every file system below a folder is read-only, but for a `/tmp` of their own if they
-/// need one.
+/// The words that run other words while every file system below a folder is read-only, but for a `/tmp` of their own if
+/// they need one.
 ///
 /// A user who is not root is root in the namespace. The words get the user's own number back if `as_user` is set.
 pub(super) fn read_only(

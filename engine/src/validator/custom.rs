@@ -32,7 +32,8 @@ pub struct CustomValidator {
 }
 
 impl CustomValidator {
-    /// A validator with a name that can do nothing yet. [`ReadOptions`](pkgres_manifest::ReadOptions) have to name it, too.
+    /// A validator with a name that can do nothing yet. [`ReadOptions`](pkgres_manifest::ReadOptions) have to name it,
+    /// too.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

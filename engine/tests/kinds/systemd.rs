@@ -27,7 +27,8 @@ shift
 exec unshare --mount --pid --ipc --uts --cgroup --fork --kill-child "$@"
 "#;
 
-/// Starts systemd on an overlay of a Debian system, which stays as it is. The words `ready` come before systemd is started.
+/// Starts systemd on an overlay of a Debian system, which stays as it is. The words `ready` come before systemd is
+/// started.
 const BOOT: &str = r#"
 set -e
 mount --make-rprivate /

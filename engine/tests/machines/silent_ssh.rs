@@ -12,8 +12,8 @@ use crate::script;
 /// The variable that tells a process of this test to use the program, and in which folder that is.
 const FOLDER: &str = "PKGRES_TEST_SSH_FOLDER";
 
-/// A program that is called like `ssh`, and whose machine is this one. Once there is a file `silent` beside it, it neither
-/// starts anything nor ends, not even if it is asked to.
+/// A program that is called like `ssh`, and whose machine is this one. Once there is a file `silent` beside it, it
+/// neither starts anything nor ends, not even if it is asked to.
 const PROGRAM: &str = r#"#!/bin/sh
 for word; do
     case $word in

@@ -4,10 +4,10 @@
 //! other file. The whole chain is checked before any part of an artifact is used. ansible-core checks the first link
 //! only in `ansible-galaxy collection verify`.
 //!
-//! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too. Anything
-//! else is an error, and so are a path that leads out of the collection and a duplicate member. Members that `FILES.json`
-//! does not list are ignored. The gzip file has to be complete, and nothing may follow the archive: other programs would
-//! read an incomplete file not at all, and another one after the first differently.
+//! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too.
+//! Anything else is an error, and so are a path that leads out of the collection and a duplicate member. Members that
+//! `FILES.json` does not list are ignored. The gzip file has to be complete, and nothing may follow the archive: other
+//! programs would read an incomplete file not at all, and another one after the first differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;

@@ -1,7 +1,8 @@
 //! The files of a source folder that `ansible-galaxy collection build` takes into the artifact.
 //!
-//! It leaves out what its own patterns name, and what `build_ignore` in `galaxy.yml` names. A pattern is one of Python's
-//! `fnmatch`, in which `*` is any text, slashes among it, and has to match the whole path of a file or of a folder around it.
+//! It leaves out what its own patterns name, and what `build_ignore` in `galaxy.yml` names. A pattern is one of
+//! Python's `fnmatch`, in which `*` is any text, slashes among it, and has to match the whole path of a file or of a
+//! folder around it.
 
 use std::collections::BTreeMap;
 

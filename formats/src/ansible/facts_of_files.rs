@@ -175,8 +175,8 @@ fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
     has_other || (others.iter()).any(|other| memchr::memmem::find(bytes, other).is_some())
 }
 
-/// The documentation fragments that a plug-in names, from the text of its documentation, each with the first byte of the key
-/// or item that names it.
+/// The documentation fragments that a plug-in names, from the text of its documentation, each with the first byte of
+/// the key or item that names it.
 pub(super) fn fragments(bytes: &[u8]) -> Vec<(usize, String)> {
     const KEY: &str = "extends_documentation_fragment";
     let mut found = Vec::new();

@@ -408,8 +408,8 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
     }
 }
 
-/// Whether a file is a list of requirements: by its name, by the key `collections` at the beginning of a line, or as a list of
-/// roles, with or without the key `roles`.
+/// Whether a file is a list of requirements: by its name, by the key `collections` at the beginning of a line, or as a
+/// list of roles, with or without the key `roles`.
 fn is_requirements(file: &FormatFile<'_>) -> bool {
     let name = file.name();
     if matches!(name, REQUIREMENTS_FILE | "requirements.yaml") {
@@ -433,8 +433,8 @@ fn has_only_roles(text: &str) -> bool {
     keys.peek().is_some() && keys.all(|line| line.starts_with("roles:"))
 }
 
-/// Whether a file looks like a list of roles: its first item is the name of a role, or its items have sources, or the names
-/// of roles and no other keys than roles have. Playbooks and lists of tasks are lists, too.
+/// Whether a file looks like a list of roles: its first item is the name of a role, or its items have sources, or the
+/// names of roles and no other keys than roles have. Playbooks and lists of tasks are lists, too.
 fn is_list_of_roles(text: &str) -> bool {
     let is_content = |line: &&str| {
         let line = line.trim();

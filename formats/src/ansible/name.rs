@@ -18,8 +18,9 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     is_content_name(text) && !KEYWORDS.contains(&text)
 }
 
-/// Whether a text can be the name of a plug-in, role or playbook, as for [`is_identifier`]. It may be a keyword: ansible-core
-/// finds plug-ins by their files and imports none of them by name, and real ones are called `lambda` and `import`.
+/// Whether a text can be the name of a plug-in, role or playbook, as for [`is_identifier`]. It may be a keyword:
+/// ansible-core finds plug-ins by their files and imports none of them by name, and real ones are called `lambda` and
+/// `import`.
 pub(crate) fn is_content_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     let is_start = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';

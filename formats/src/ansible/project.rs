@@ -98,8 +98,8 @@ fn read(
     Ok((uses, findings))
 }
 
-/// The prefix of paths in the parent of a folder called [`FOLDER_OF_REQUIREMENTS`]. `folder` is the path of that folder, with
-/// its last slash.
+/// The prefix of paths in the parent of a folder called [`FOLDER_OF_REQUIREMENTS`]. `folder` is the path of that
+/// folder, with its last slash.
 fn path_around(folder: &str) -> String {
     let around = folder
         .trim_end_matches('/')
@@ -131,8 +131,8 @@ fn may_be_playbook_or_inventory(text: &str) -> bool {
         .any(|key| text.contains(key))
 }
 
-/// Whether a document is a list of plays, of which one names its hosts or imports another playbook, or the configuration of
-/// an inventory.
+/// Whether a document is a list of plays, of which one names its hosts or imports another playbook, or the
+/// configuration of an inventory.
 fn is_playbook_or_inventory(document: &Node) -> bool {
     let is_play = |play: &Mapping| {
         let mut keys = play.entries.iter().map(|entry| entry.key.text.as_str());

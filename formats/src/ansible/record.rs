@@ -1,8 +1,9 @@
 //! Index records of collections as lines of JSON.
 //!
-//! `{"ecosystem":"ansible","name","version","require":[[name,range]],"requires_ansible","classes":{path:{"extends",
-//! "uses"}},"moved":{path:path},"sha256","size","yanked","published"}`; only name and version are mandatory. `require` may
-//! also be an object. `moved` has the plug-ins that [have moved](super::moved), with what is used instead. A package that is required twice has to satisfy both ranges. Unknown keys are skipped.
+//! `{"ecosystem":"ansible","name","version","require":[[name,range]],"requires_ansible","classes":{path:{"extends", "uses"}},"moved":{path:path},"sha256","size","yanked","published"}`;
+//! only name and version are mandatory. `require` may also be an object. `moved` has the plug-ins that
+//! [have moved](super::moved), with what is used instead. A package that is required twice has to satisfy both ranges.
+//! Unknown keys are skipped.
 //!
 //! In an [`IndexRecord`], `requires_ansible` is a requirement on [`ANSIBLE_CORE`].
 

@@ -90,8 +90,8 @@ impl<'check> ForeignRoutes<'check> {
         findings
     }
 
-    /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects to something that no version
-    /// has of the collection that it requires for them.
+    /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects to something that no
+    /// version has of the collection that it requires for them.
     pub(super) fn redirected_to_nothing(
         &self,
         root: &dyn References,

@@ -270,8 +270,8 @@ impl RequirementsReader<'_> {
         }
     }
 
-    /// The entries that matter of packages with several. Each requirement gets the place of the first that matters, and is
-    /// reported if no version can match it.
+    /// The entries that matter of packages with several. Each requirement gets the place of the first that matters, and
+    /// is reported if no version can match it.
     fn repeated_entries(&mut self) -> Vec<Requirement> {
         let mut by_package: BTreeMap<PackageName, Vec<Requirement>> = BTreeMap::new();
         for entry in std::mem::take(&mut self.entries) {

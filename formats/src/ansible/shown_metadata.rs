@@ -4,8 +4,8 @@ use pkgres_manifest::diagnostic::without_credentials;
 use pkgres_manifest::document::{Mapping, Node};
 use serde::{Deserialize, Serialize};
 
-/// The metadata of a collection that pages and searches show. Values of a wrong type are left out, and so are credentials in
-/// addresses.
+/// The metadata of a collection that pages and searches show. Values of a wrong type are left out, and so are
+/// credentials in addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CollectionAbout {

@@ -356,8 +356,8 @@ fn is_character(character: char) -> bool {
 impl Children {
     /// The next element. What was not read of the one before is skipped.
     ///
-    /// Nearly all events are texts and tags. They are looked at here, where the reader puts them: a call for each event, or
-    /// a move of it, costs a tenth of the time.
+    /// Nearly all events are texts and tags. They are looked at here, where the reader puts them: a call for each
+    /// event, or a move of it, costs a tenth of the time.
     #[expect(
         clippy::inline_always,
         reason = "the compiler does not find it worth it"

@@ -306,8 +306,8 @@ impl Format for NodeSets {
     }
 }
 
-/// The URIs of models that are written in a text which may be no XML. If it has none, the first namespace is that of the model
-/// which the file should have.
+/// The URIs of models that are written in a text which may be no XML. If it has none, the first namespace is that of
+/// the model which the file should have.
 fn written_names(text: &str) -> Vec<String> {
     let tags = text.split('<').skip(1);
     let models = tags.filter_map(|tag| {

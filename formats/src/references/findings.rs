@@ -83,8 +83,8 @@ impl ReferenceCheck<'_> {
         })
     }
 
-    /// The lowest version of a package that has every class needed from it; `None` if no class is needed, or no version has
-    /// all of them.
+    /// The lowest version of a package that has every class needed from it; `None` if no class is needed, or no version
+    /// has all of them.
     fn least_with(&self, package: &PackageName, references: &[ClassReference]) -> Option<Version> {
         let releases = self.known.releases(package).unwrap_or_default();
         let needed = classes_of(references, |one| one.is_needed);

@@ -147,7 +147,8 @@ impl AllowedReleases {
         self.releases.last()
     }
 
-    /// A class of the newest release, of the same kind, whose name is similar. If classes are named by ids, similar ones mean nothing.
+    /// A class of the newest release, of the same kind, whose name is similar. If classes are named by ids, similar
+    /// ones mean nothing.
     fn similar(&self, class: &ClassName, kind_of: impl Fn(&ClassName) -> String) -> Option<&str> {
         let newest = self.newest().filter(|newest| newest.labels.is_empty())?;
         let kind = kind_of(class);

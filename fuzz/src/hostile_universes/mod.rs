@@ -142,7 +142,8 @@ pub enum HostileUniverse {
         /// How many versions each package has.
         versions: usize,
     },
-    /// Two packages that require a third one in a set of as many pieces as a spec can have; these sets have no version in common.
+    /// Two packages that require a third one in a set of as many pieces as a spec can have; these sets have no version
+    /// in common.
     Pieces {
         /// How many pieces.
         pieces: usize,

@@ -1,4 +1,5 @@
-//! Shapes of the files of other ecosystems: NodeSet files, requirements and modules of collections, and answers of Galaxy.
+//! Shapes of the files of other ecosystems: NodeSet files, requirements and modules of collections, and answers of
+//! Galaxy.
 
 use pkgres_fuzzing::target;
 

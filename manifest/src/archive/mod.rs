@@ -174,8 +174,8 @@ fn check_contents(bytes: &[u8], entries: &[Listed<'_>]) -> Result<(), Diagnostic
     Ok(())
 }
 
-/// Checks the names of the files and folders of an archive together: that [no two collide](check_distinct), and that there
-/// are not more folders than there may be entries. The `bool` is true for the name of a folder.
+/// Checks the names of the files and folders of an archive together: that [no two collide](check_distinct), and that
+/// there are not more folders than there may be entries. The `bool` is true for the name of a folder.
 pub fn check_names<'path>(
     names: impl Iterator<Item = (&'path PackagePath, bool)> + Clone,
     limits: &Limits,
@@ -274,8 +274,8 @@ fn check_unpacked(unpacked: u64, archive: u64, limits: &Limits) -> Result<(), Di
     Ok(())
 }
 
-/// The size in bytes that an archive must have for the size of its files: a small one that unpacks to much could be made to
-/// exhaust whoever unpacks it.
+/// The size in bytes that an archive must have for the size of its files: a small one that unpacks to much could be
+/// made to exhaust whoever unpacks it.
 fn smallest_archive(unpacked: u64, limits: &Limits) -> u64 {
     if unpacked > limits.unpacked_ratio_floor {
         unpacked.div_ceil(limits.unpacked_ratio.max(1))

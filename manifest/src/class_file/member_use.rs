@@ -155,8 +155,8 @@ impl OpenArguments {
     }
 }
 
-/// The arguments of all calls that are closed, by the positions of their opening parentheses. Calls can be nested deeply, so
-/// each token is looked at once.
+/// The arguments of all calls that are closed, by the positions of their opening parentheses. Calls can be nested
+/// deeply, so each token is looked at once.
 fn calls(tokens: &[Token<'_>]) -> BTreeMap<usize, CallArguments> {
     let mut calls = BTreeMap::new();
     let mut open: Vec<OpenArguments> = Vec::new();

@@ -51,8 +51,8 @@ pub fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     edited
 }
 
-/// Returns the text of a YAML document in which some scalars have other texts, in quotes. `None` if that cannot be written so
-/// that nothing else changes.
+/// Returns the text of a YAML document in which some scalars have other texts, in quotes. `None` if that cannot be
+/// written so that nothing else changes.
 ///
 /// ```
 /// use pkgres_manifest::{Limits, document::{read_yaml, with_scalars}};

@@ -81,7 +81,8 @@ fn is_int(text: &str) -> bool {
     }) && parts.all(is_sixtieth)
 }
 
-/// A whole number of YAML 1.1 in decimal digits. One with another base that is too large for exact arithmetic is approximate.
+/// A whole number of YAML 1.1 in decimal digits. One with another base that is too large for exact arithmetic is
+/// approximate.
 fn decimal(text: &str) -> String {
     let text = text.replace('_', "");
     let (sign, digits) = match text.strip_prefix('-') {

@@ -200,7 +200,8 @@ impl IndexRecord {
         })
     }
 
-    /// Whether the release is known to define a class for others, by its name or with all others of its module, `MODULE.*`.
+    /// Whether the release is known to define a class for others, by its name or with all others of its module,
+    /// `MODULE.*`.
     pub fn defines(&self, class: &ClassName) -> bool {
         let any = || {
             let (module, _) = class.as_str().rsplit_once('.')?;

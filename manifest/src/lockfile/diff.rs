@@ -209,7 +209,8 @@ fn joined<'map, K: Ord, Before, After>(
     })
 }
 
-/// The packages with other versions. The releases before are sorted; `locked_before` has their sources, if these are known.
+/// The packages with other versions. The releases before are sorted; `locked_before` has their sources, if these are
+/// known.
 fn packages<'lock>(
     before: impl Iterator<Item = &'lock Release>,
     locked_before: Option<&Lockfile>,

@@ -130,8 +130,8 @@ impl<'a> ContractCheck<'a> {
         }
     }
 
-    /// Checks a value, such as that of an argument, against a contract. `holder` is the object that it is written in, `path`
-    /// the name of the value, and `exclusions` are those of the value.
+    /// Checks a value, such as that of an argument, against a contract. `holder` is the object that it is written in,
+    /// `path` the name of the value, and `exclusions` are those of the value.
     pub fn value(
         &mut self,
         model: &ObjectModel,

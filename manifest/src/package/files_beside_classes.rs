@@ -1,8 +1,8 @@
 //! The files of a package that resolution does not need: pictures, the form, and the template of a Heat package.
 //!
-//! The rules are those of the reference implementation, which cannot load a package that breaks the rules
-//! about pictures, or a Heat package without its template. Resolution does not need these files, so they are read only when a package is checked or
-//! published.
+//! The rules are those of the reference implementation, which cannot load a package that breaks the rules about
+//! pictures, or a Heat package without its template. Resolution does not need these files, so they are read only when a
+//! package is checked or published.
 
 use super::PackageManifest;
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Span};
@@ -27,8 +27,8 @@ const PICTURES: [&[u8]; 4] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", 
 type ReadFile<'a> = dyn FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic> + 'a;
 
 impl PackageManifest {
-    /// Checks the pictures, the form and the template of the package, and whether its archive can have a name; returns what
-    /// is wrong with them.
+    /// Checks the pictures, the form and the template of the package, and whether its archive can have a name; returns
+    /// what is wrong with them.
     ///
     /// `file` returns the bytes of a file of the package, or `None` if there is none. Its errors are among the
     /// findings.

@@ -13,8 +13,8 @@ use crate::resources::PackageResources;
 use crate::similar::did_you_mean;
 use crate::validation::{Validation, read_validation_file};
 
-/// The class files of a manifest, each with the first entry and all classes that it is listed for. Takes time nearly linear in
-/// the entries, of which a manifest can have tens of thousands, each with a file of its own.
+/// The class files of a manifest, each with the first entry and all classes that it is listed for. Takes time nearly
+/// linear in the entries, of which a manifest can have tens of thousands, each with a file of its own.
 pub(super) fn listed_files(manifest: &PackageManifest) -> Vec<(&ClassEntry, Vec<&ClassName>)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut files: Vec<(&ClassEntry, Vec<&ClassName>)> = Vec::new();

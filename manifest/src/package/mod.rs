@@ -71,8 +71,8 @@ pub struct Package {
 impl Package {
     /// Assembles a package from its manifest and the class files that this lists.
     ///
-    /// `file` returns the bytes of a file of the package, or `None` if there is none. If a listed file is missing, it is asked
-    /// for files that may have been meant.
+    /// `file` returns the bytes of a file of the package, or `None` if there is none. If a listed file is missing, it
+    /// is asked for files that may have been meant.
     ///
     /// ```
     /// use pkgres_manifest::{Package, PackageManifest, ReadOptions, diagnostic::SourceText};

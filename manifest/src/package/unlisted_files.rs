@@ -12,8 +12,8 @@ use crate::read_options::ReadOptions;
 const MAX_FILES: usize = 200;
 
 impl Package {
-    /// The file in the folder of classes that defines a class and that the manifest does not list, as its entry would name
-    /// it. `files` are the files of the package, and `read` returns the bytes of one.
+    /// The file in the folder of classes that defines a class and that the manifest does not list, as its entry would
+    /// name it. `files` are the files of the package, and `read` returns the bytes of one.
     ///
     /// ```
     /// use pkgres_manifest::{ClassName, Package, PackageManifest, PackagePath, ReadOptions};

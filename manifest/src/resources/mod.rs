@@ -15,10 +15,10 @@
 //!     content: "port=${this.port}\n"
 //! ```
 //!
-//! A resource has an identity ([`ResourceId`]), properties that depend on its kind ([`Properties`]), and parameters that
-//! every kind has ([`MetaParameters`]). Resources below `Package` exist once for a release, those below `Classes` once for
-//! each object of the class, whose values fill in their templates ([`ResourceTemplate`]). Nothing here knows a kind, or
-//! looks at a machine.
+//! A resource has an identity ([`ResourceId`]), properties that depend on its kind ([`Properties`]), and parameters
+//! that every kind has ([`MetaParameters`]). Resources below `Package` exist once for a release, those below `Classes`
+//! once for each object of the class, whose values fill in their templates ([`ResourceTemplate`]). Nothing here knows a
+//! kind, or looks at a machine.
 
 mod description;
 mod identity;

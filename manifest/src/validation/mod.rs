@@ -27,8 +27,8 @@
 //!                 env_vars: [java_distro]
 //! ```
 //!
-//! Names and values are checked when they are read, so a name in a value of these types can be passed to a package manager
-//! or as a variable to a process unchanged. Values are read as source text, so that `2.10` never becomes 2.1.
+//! Names and values are checked when they are read, so a name in a value of these types can be passed to a package
+//! manager or as a variable to a process unchanged. Values are read as source text, so that `2.10` never becomes 2.1.
 
 mod operating_system;
 #[cfg(feature = "packages")]

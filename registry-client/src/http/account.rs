@@ -142,8 +142,8 @@ impl HttpRegistry {
         }
     }
 
-    /// Reads a document of the API; `None` if there is no such resource. `version` is the microversion that it needs, if the
-    /// oldest is not enough.
+    /// Reads a document of the API; `None` if there is no such resource. `version` is the microversion that it needs,
+    /// if the oldest is not enough.
     pub(super) fn read_api<T: serde::de::DeserializeOwned + Send>(
         &self,
         path: &str,

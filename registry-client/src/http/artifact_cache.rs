@@ -86,8 +86,8 @@ impl ArtifactCache {
         report
     }
 
-    /// Removes an artifact, or a folder of the cache. A folder into which another process writes meanwhile stays, with what
-    /// is new.
+    /// Removes an artifact, or a folder of the cache. A folder into which another process writes meanwhile stays, with
+    /// what is new.
     ///
     /// # Errors
     ///

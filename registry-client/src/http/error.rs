@@ -226,7 +226,8 @@ impl RequestError {
                 .any(|method| self.request.starts_with(method))
     }
 
-    /// The code of the finding, and what the registry did. `may_be_done` says whether the request may have had its effect.
+    /// The code of the finding, and what the registry did. `may_be_done` says whether the request may have had its
+    /// effect.
     fn summary(&self, may_be_done: bool) -> (Code, &'static str) {
         match &self.error.kind {
             ErrorKind::Unreachable if may_be_done => {

@@ -15,7 +15,8 @@ impl HttpRegistry {
         self.transport.offline(reason)
     }
 
-    /// Whether the registry can have a package. The protocol has no names of other characters, such as the URIs of models.
+    /// Whether the registry can have a package. The protocol has no names of other characters, such as the URIs of
+    /// models.
     pub(super) fn can_have(name: &PackageName) -> bool {
         PackageName::is_name(name.as_str())
     }

@@ -255,8 +255,9 @@ impl HttpRegistry {
         Diagnostic::error(Code::Rejected, message)
     }
 
-    /// The packages that define a class, from the documents of all packages. Buckets may refuse access to files that do not
-    /// exist, so a mirror in one cannot say that no package defines a class; its list of names says which packages exist.
+    /// The packages that define a class, from the documents of all packages. Buckets may refuse access to files that do
+    /// not exist, so a mirror in one cannot say that no package defines a class; its list of names says which packages
+    /// exist.
     fn defining_by_documents(
         &self,
         reading: &mut Reading,

@@ -17,12 +17,13 @@ use super::error::{AttemptError, ErrorKind, ExceededLimit};
 /// The window that decides after one with too few bytes.
 const SECOND_WINDOW: Duration = Duration::from_secs(1);
 
-/// Limits of what a registry may cost a reading. Start from [`default`](Self::default) and change fields. The largest value
-/// of a type means no limit. (In the settings of the command line, 0 means that.)
+/// Limits of what a registry may cost a reading. Start from [`default`](Self::default) and change fields. The largest
+/// value of a type means no limit. (In the settings of the command line, 0 means that.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkLimits {
-    /// The longest time for an answer: from the request to the last byte, with redirects and retries; ten minutes by default.
+    /// The longest time for an answer: from the request to the last byte, with redirects and retries; ten minutes by
+    /// default.
     pub answer: Duration,
     /// The slowest rate of an answer, in bytes per second; 0 for any; 1,000 by default.
     pub rate: u64,

@@ -41,8 +41,8 @@ pub struct Publication {
 const MAX_WARNINGS: usize = 10;
 
 impl Publication {
-    /// Reads a response, whose status alone confirms nothing: a proxy can answer in place of the registry. `digest` is that of
-    /// the archive that was sent. Older registries send no warnings.
+    /// Reads a response, whose status alone confirms nothing: a proxy can answer in place of the registry. `digest` is
+    /// that of the archive that was sent. Older registries send no warnings.
     fn read(
         published: Published,
         body: &[u8],

@@ -54,8 +54,8 @@ pub(super) fn followed(
     Ok(to)
 }
 
-/// The address that a registry seems to have moved to, if a request is redirected to the same path below another base. Pages
-/// where users log in to a network have paths of their own.
+/// The address that a registry seems to have moved to, if a request is redirected to the same path below another base.
+/// Pages where users log in to a network have paths of their own.
 pub(super) fn moved_to(registry: &Address, from: &Url, to: &Url) -> Option<String> {
     if !registry.is_same_origin(from) || !matches!(to.scheme(), "https" | "http") {
         return None;

@@ -112,8 +112,8 @@ impl HttpRegistry {
         Ok(found)
     }
 
-    /// The packages of a mirror with all words in their names, sorted: the list of names is all that it has of its packages
-    /// as a whole.
+    /// The packages of a mirror with all words in their names, sorted: the list of names is all that it has of its
+    /// packages as a whole.
     fn search_names(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
         let reading = &mut *lock(&self.reading);
         self.load(reading)?;

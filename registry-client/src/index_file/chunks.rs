@@ -20,8 +20,8 @@ pub(super) const CHUNK_BYTES: usize = 1 << 16;
 /// The shortest line with a record: `{"name":"a","version":"1"}`.
 const SHORTEST_LINE: usize = 26;
 
-/// The records of each chunk of an input, in the order of the file. Reads it to its end on a number of threads, this one included, in chunks of about `chunk` bytes; `None`
-/// if a line has an error, or the input cannot be read.
+/// The records of each chunk of an input, in the order of the file. Reads it to its end on a number of threads, this
+/// one included, in chunks of about `chunk` bytes; `None` if a line has an error, or the input cannot be read.
 pub(super) fn read_all(
     input: impl Read + Send,
     limits: &Limits,

@@ -3,11 +3,11 @@
 //! **Problem.** An index can have millions of lines, of which a request needs a few.
 //!
 //! **Idea.** Opening an index scans it once for the positions of the lines of each package, reading no more of a line
-//! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory
-//! holds names and positions, however large the file is. A line that cannot be read is left out, with a warning that
-//! has file, line and column, when its package is needed, or at once if the line does not name its package; it hides the other
-//! lines of its version. So are lines of one version with different content, for either could be the right one. Only a line that is too long, and a file
-//! without any record, are errors of the whole index.
+//! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory holds
+//! names and positions, however large the file is. A line that cannot be read is left out, with a warning that has
+//! file, line and column, when its package is needed, or at once if the line does not name its package; it hides the
+//! other lines of its version. So are lines of one version with different content, for either could be the right one.
+//! Only a line that is too long, and a file without any record, are errors of the whole index.
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
@@ -132,8 +132,8 @@ impl IndexFileRegistry {
         Self::open_for(name, path, &with_limits(limits), threads, Some(cache))
     }
 
-    /// Opens an index for one [ecosystem](ReadOptions::ecosystem), or for all: records of others are not used, and a warning
-    /// names the packages that have no others.
+    /// Opens an index for one [ecosystem](ReadOptions::ecosystem), or for all: records of others are not used, and a
+    /// warning names the packages that have no others.
     ///
     /// # Errors
     ///

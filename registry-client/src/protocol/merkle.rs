@@ -1,5 +1,5 @@
-//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of strings, and short proofs (audit paths) that a string
-//! is at its position in the list.
+//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of strings, and short proofs (audit paths) that a
+//! string is at its position in the list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -76,8 +76,8 @@ impl MerkleTree {
         Some(beside.collect())
     }
 
-    /// The part of an [audit path](Self::audit_path) that a reader needs who has seen other leaves of the tree: it ends at
-    /// the first node in `shown`, to which its own nodes are added.
+    /// The part of an [audit path](Self::audit_path) that a reader needs who has seen other leaves of the tree: it ends
+    /// at the first node in `shown`, to which its own nodes are added.
     pub fn rest_of_path(&self, index: usize, shown: &mut ShownNodes) -> Option<Vec<Digest>> {
         if index >= self.len() {
             return None;

@@ -22,8 +22,8 @@ pub const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
 /// what mirrors add, and for temporary names.
 const MAX_NAME_IN_FILE: usize = 200;
 
-/// The rule that a release breaks, as a sentence; `None` if a registry can have it. `record` has its digest and size, and a
-/// class package has a manifest. `max_line_bytes` is the limit of a line of the index.
+/// The rule that a release breaks, as a sentence; `None` if a registry can have it. `record` has its digest and size,
+/// and a class package has a manifest. `max_line_bytes` is the limit of a line of the index.
 pub fn broken_rule(
     record: &IndexRecord,
     manifest: Option<&PackageManifest>,

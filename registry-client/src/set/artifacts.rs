@@ -66,8 +66,8 @@ impl RegistrySet {
         }
     }
 
-    /// For each release, the first registry that may have it and lists it with this digest, whether it has the artifact or
-    /// not. A registry that cannot be read lists nothing.
+    /// For each release, the first registry that may have it and lists it with this digest, whether it has the artifact
+    /// or not. A registry that cannot be read lists nothing.
     pub fn listing(&self, wanted: &[WantedArtifact<'_>]) -> Vec<Option<&RegistryName>> {
         let mut found = vec![None; wanted.len()];
         for registry in &self.registries {
@@ -100,8 +100,8 @@ impl RegistrySet {
         found
     }
 
-    /// Whether two digests are of the same content: an archive, another archive with the same files, or their folder. It is
-    /// not known of archives that no registry has.
+    /// Whether two digests are of the same content: an archive, another archive with the same files, or their folder.
+    /// It is not known of archives that no registry has.
     pub fn have_equal_content(
         &self,
         one: &ArtifactDigest,
@@ -121,8 +121,8 @@ impl RegistrySet {
             || folder_digest(one).is_some_and(|folder| folder_digest(other) == Some(folder))
     }
 
-    /// The [violations](ArtifactChange::is_violation) among the changes of a resolution, except for releases whose content
-    /// is in another form than the locked one.
+    /// The [violations](ArtifactChange::is_violation) among the changes of a resolution, except for releases whose
+    /// content is in another form than the locked one.
     pub fn changed_contents(
         &self,
         resolution: &Resolution,

@@ -1,7 +1,7 @@
 //! Hints for a conflict that only registries can give.
 //!
-//! A solver knows only the packages that it looked up. Registries know packages with similar names, packages that define a missing
-//! class or interface, and releases in a registry that is shadowed by a preferred one.
+//! A solver knows only the packages that it looked up. Registries know packages with similar names, packages that
+//! define a missing class or interface, and releases in a registry that is shadowed by a preferred one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,9 @@ use crate::registry::records_of;
 use crate::registry_error::RegistryError;
 
 impl RegistrySet {
-    /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names, packages that define a missing class,
-    /// and releases in a registry that is shadowed by a preferred one. `core` is the core library of the request, which every
-    /// package requires.
+    /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names,
+    /// packages that define a missing class, and releases in a registry that is shadowed by a preferred one. `core` is
+    /// the core library of the request, which every package requires.
     ///
     /// # Errors
     ///

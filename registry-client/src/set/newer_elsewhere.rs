@@ -27,8 +27,8 @@ pub struct NewerElsewhere {
 
 impl RegistrySet {
     /// For each chosen package, the newest release of another registry, if it is newer than the chosen one and than all
-    /// that the registry of the chosen one has. Yanked releases do not count, nor do those that the options exclude as too
-    /// new, nor prereleases unless one was chosen. Registries that a package is not bound to are not asked.
+    /// that the registry of the chosen one has. Yanked releases do not count, nor do those that the options exclude as
+    /// too new, nor prereleases unless one was chosen. Registries that a package is not bound to are not asked.
     ///
     /// # Errors
     ///

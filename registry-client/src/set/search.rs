@@ -49,8 +49,8 @@ impl RegistrySet {
     }
 
     /// The package with the most similar name that searches for the last two parts of a name find, except for `others`,
-    /// which are sorted. Only the registries that may have the name, and do not know all their packages, are searched; the
-    /// known ones were compared. Registries that cannot be searched now are left out: this is for suggestions.
+    /// which are sorted. Only the registries that may have the name, and do not know all their packages, are searched;
+    /// the known ones were compared. Registries that cannot be searched now are left out: this is for suggestions.
     pub(super) fn similar_found(
         &self,
         name: &PackageName,

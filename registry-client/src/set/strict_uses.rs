@@ -301,8 +301,8 @@ fn kind_of_use(class: &ClassName, user: &IndexRecord, required: &[&Definitions])
     }
 }
 
-/// Adds an internal class for each class that a release uses and does not define itself, if `excludes` returns true for it
-/// and the first class that uses it.
+/// Adds an internal class for each class that a release uses and does not define itself, if `excludes` returns true for
+/// it and the first class that uses it.
 fn apply(record: &mut IndexRecord, mut excludes: impl FnMut(&ClassName, &ClassName) -> bool) {
     let moved = moved_classes(record);
     let Some(classes) = &mut record.classes else {

@@ -61,8 +61,8 @@ impl ServeOptions {
         self
     }
 
-    /// These options with no more connections than a process can have that may open this many files. Each connection may also
-    /// have an artifact open, and some files are left for the database.
+    /// These options with no more connections than a process can have that may open this many files. Each connection
+    /// may also have an artifact open, and some files are left for the database.
     #[must_use]
     pub fn with_open_files(mut self, files: u64) -> Self {
         let most = (files / 2).saturating_sub(FILES_OF_STORAGE).max(1);

@@ -1,7 +1,7 @@
 //! Splits the text of a search into words and phrases.
 
-/// The words of a text. What is between double quotes is one word, with its spaces; a quote without a second one reaches to
-/// the end.
+/// The words of a text. What is between double quotes is one word, with its spaces; a quote without a second one
+/// reaches to the end.
 pub(super) fn search_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in text.split('"').enumerate() {

@@ -146,7 +146,8 @@ impl RegistryBackend {
         Ok(self.node.refresh(0)?.serial)
     }
 
-    /// Waits until another node may have changed something, but no longer than `timeout`, and brings this node up to date.
+    /// Waits until another node may have changed something, but no longer than `timeout`, and brings this node up to
+    /// date.
     /// [`check`](Self::check) fails from the first call on if the last success was too long ago.
     pub fn follow(&self, timeout: Duration) -> Result<(), Problem> {
         self.last_followed.begin(self.seconds());
@@ -230,8 +231,8 @@ fn has_content(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Creates a file that only its owner can read, before anything else creates it with wider rights. An existing one, such as
-/// a backup that was put back, loses the rights of others: the database has the key that signs.
+/// Creates a file that only its owner can read, before anything else creates it with wider rights. An existing one,
+/// such as a backup that was put back, loses the rights of others: the database has the key that signs.
 fn private_file(path: &Path) -> Result<PathBuf, FileError> {
     if !matches!(RealFileSystem.kind(path), Ok(Some(EntryKind::File))) {
         write_private_file(&RealFileSystem, path, b"")?;

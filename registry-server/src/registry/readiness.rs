@@ -13,8 +13,8 @@ use crate::store::{changes, releases};
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl RegistryBackend {
-    /// An error unless the database can be reached, the artifacts are those of the registry, and this node has followed the
-    /// others lately, if it does.
+    /// An error unless the database can be reached, the artifacts are those of the registry, and this node has followed
+    /// the others lately, if it does.
     ///
     /// The artifacts are checked by their mark, at most every few seconds.
     pub fn check(&self) -> Result<(), Problem> {

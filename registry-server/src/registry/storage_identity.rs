@@ -28,8 +28,8 @@ pub(super) fn check_without_database(blobs: &Blobs, database: &Path) -> Result<(
     Ok(())
 }
 
-/// An error if the artifacts or the data folder belong to another registry, or if the artifacts of this one are elsewhere.
-/// Marks those that have no mark, if they are known to belong to this one.
+/// An error if the artifacts or the data folder belong to another registry, or if the artifacts of this one are
+/// elsewhere. Marks those that have no mark, if they are known to belong to this one.
 pub(super) fn claim(
     data: &Path,
     blobs: &Blobs,

@@ -67,8 +67,9 @@ impl RegistryBackend {
         Ok(removed)
     }
 
-    /// Keeps the artifacts that no release has. Nearly all have one, so the digests of releases are read in pages instead of
-    /// asking for each artifact. A release that is added meanwhile may be missed: a removal looks for one again.
+    /// Keeps the artifacts that no release has. Nearly all have one, so the digests of releases are read in pages
+    /// instead of asking for each artifact. A release that is added meanwhile may be missed: a removal looks for one
+    /// again.
     fn retain_without_release(
         &self,
         artifacts: &mut BTreeSet<Digest>,

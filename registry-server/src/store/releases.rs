@@ -330,7 +330,8 @@ pub(crate) fn has_artifact(transaction: &mut dyn Transaction, sha256: &str) -> R
     Ok(found.is_some())
 }
 
-/// The digests of the artifacts of releases, sorted, behind one: at most `count`. The first page is behind the empty text.
+/// The digests of the artifacts of releases, sorted, behind one: at most `count`. The first page is behind the empty
+/// text.
 pub(crate) fn digests_after(
     transaction: &mut dyn Transaction,
     sha256: &str,

@@ -70,7 +70,8 @@ fn a_document_that_was_changed_since_is_not_sent() {
     }
 }
 
-/// Clients that have read the same do not replace each other's changes: each change has to be of what its client has read.
+/// Clients that have read the same do not replace each other's changes: each change has to be of what its client has
+/// read.
 #[test]
 fn one_of_many_changes_of_the_same_state_is_made() {
     let filled = Filled::new();

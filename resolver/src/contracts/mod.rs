@@ -29,10 +29,10 @@
 //!
 //! # Cost
 //!
-//! Each check takes time linear in the number of values in the model, times the ancestors of their
-//! classes, and counts that as [looks](Budget::look_at_values): each class of a long line of ancestors can
-//! declare a property with a million items. The class files for all objects are requested in one step, so the result does not depend
-//! on the order in which they arrive.
+//! Each check takes time linear in the number of values in the model, times the ancestors of their classes, and counts
+//! that as [looks](Budget::look_at_values): each class of a long line of ancestors can declare a property with a
+//! million items. The class files for all objects are requested in one step, so the result does not depend on the order
+//! in which they arrive.
 
 mod ancestors;
 mod definers;

@@ -114,7 +114,8 @@ pub enum ReasonKind {
         /// The class that is extended.
         class: ClassName,
     },
-    /// A class of the owner uses a class that no required package defines, or only some versions do, and uses are binding.
+    /// A class of the owner uses a class that no required package defines, or only some versions do, and uses are
+    /// binding.
     Uses {
         /// The class that is used.
         class: ClassName,

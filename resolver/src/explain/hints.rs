@@ -181,8 +181,8 @@ fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -
     })
 }
 
-/// Hints about all other packages that roots require and that do not exist, if the conflict is about one of these: it has a
-/// single reason, and whoever misspelt two names wants to know both.
+/// Hints about all other packages that roots require and that do not exist, if the conflict is about one of these: it
+/// has a single reason, and whoever misspelt two names wants to know both.
 fn also_unknown(universe: &mut Universe, facts: &[Fact]) -> Vec<Hint> {
     let [Fact::Requires { target, .. }] = facts else {
         return Vec::new();
@@ -331,8 +331,8 @@ impl ExcludedRelease {
         .count()
     }
 
-    /// A hint about these reasons. `release` is in words, as is what makes it useful; `is_obvious` if the option that lets it
-    /// in is enough to say.
+    /// A hint about these reasons. `release` is in words, as is what makes it useful; `is_obvious` if the option that
+    /// lets it in is enough to say.
     fn hint(self, release: &str, matches: &str, is_obvious: bool) -> Hint {
         match (
             self.is_yanked,
@@ -375,8 +375,8 @@ fn shown(universe: &Universe, release: ReleaseId) -> String {
     format!("{name} {}", universe.catalog.version(release))
 }
 
-/// The release of some of a package that is excluded for the fewest reasons, and rather for one that an option removes than
-/// because it was yanked; if there are several, the newest.
+/// The release of some of a package that is excluded for the fewest reasons, and rather for one that an option removes
+/// than because it was yanked; if there are several, the newest.
 fn least_excluded(
     universe: &Universe,
     package: PackageId,
@@ -408,9 +408,9 @@ fn is_also_in_conflict(universe: &mut Universe, facts: &[Fact], release: Release
     })
 }
 
-/// A hint about a version that matches all requirements on a package but is not a candidate, and does not have the reasons
-/// that its candidates have. It is the newest of the versions with the fewest reasons, and rather one that an option lets
-/// in than a yanked one, which no option does.
+/// A hint about a version that matches all requirements on a package but is not a candidate, and does not have the
+/// reasons that its candidates have. It is the newest of the versions with the fewest reasons, and rather one that an
+/// option lets in than a yanked one, which no option does.
 pub(super) fn excluded_release_hint(
     universe: &mut Universe,
     facts: &[Fact],

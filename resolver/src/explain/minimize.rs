@@ -154,8 +154,8 @@ impl Reduction {
     }
 }
 
-/// Whether some facts alone have a solution, in which any package may have several releases if `may_split` is set; if not,
-/// the facts that a proof uses. `facts` returns them for the packages that the problem splits.
+/// Whether some facts alone have a solution, in which any package may have several releases if `may_split` is set; if
+/// not, the facts that a proof uses. `facts` returns them for the packages that the problem splits.
 ///
 /// A proof that uses that packages have one release says nothing then, so that these are split and the search starts
 /// again. Violations of rules are nogoods about packages as they were split when they were found. If one of these is

@@ -92,8 +92,8 @@ pub(super) fn report(
     })
 }
 
-/// The reasons of a fact among all facts of a proof. `reported` are the releases whose lines are needed. Violations of the
-/// same shape have one reason. All reasons are marked as contradicting; the caller knows which do.
+/// The reasons of a fact among all facts of a proof. `reported` are the releases whose lines are needed. Violations of
+/// the same shape have one reason. All reasons are marked as contradicting; the caller knows which do.
 pub(super) fn reasons_of(
     problem: &mut Problem<'_>,
     (fact, facts): (&Fact, &[Fact]),
@@ -178,8 +178,8 @@ impl Conflict {
         locate_classes(&mut self.reasons, root);
     }
 
-    /// Locates the classes that a root extends or uses in the reasons. `place` has the place of a reference to a class, if
-    /// it is known; callers with the files of the root know it.
+    /// Locates the classes that a root extends or uses in the reasons. `place` has the place of a reference to a class,
+    /// if it is known; callers with the files of the root know it.
     pub fn locate_references(
         &mut self,
         root: &PackageName,

@@ -246,8 +246,8 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
     }
 }
 
-/// A release that would remove a requested package: of a package that requires it in another version, or else one that leads
-/// to other packages in another version. `None` if other packages have to stay.
+/// A release that would remove a requested package: of a package that requires it in another version, or else one that
+/// leads to other packages in another version. `None` if other packages have to stay.
 fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
     let goal = problem.goals().goal(package)?;
     let is_wanted = matches!(fact, Fact::Wanted { .. }) && goal.is_needed();

@@ -333,8 +333,9 @@ fn stated(
     spelled.map(|(spec, location)| (spec, location, versions))
 }
 
-/// The candidates of a package that a spec does not allow, the nearest first: those above all that it allows, those below,
-/// then those in between. Stable ones come before prereleases, unless the policy or the spec accepts prereleases as well.
+/// The candidates of a package that a spec does not allow, the nearest first: those above all that it allows, those
+/// below, then those in between. Stable ones come before prereleases, unless the policy or the spec accepts prereleases
+/// as well.
 fn by_distance(
     universe: &Universe,
     package: PackageId,

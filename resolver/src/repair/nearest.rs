@@ -232,8 +232,8 @@ enum Direction {
     Between,
 }
 
-/// The versions outside of a set, in one direction. Where nothing is allowed, all versions are in between, so that the newest
-/// one is the nearest.
+/// The versions outside of a set, in one direction. Where nothing is allowed, all versions are in between, so that the
+/// newest one is the nearest.
 fn outside_of(set: &VersionSet, direction: Direction) -> VersionSet {
     let outside = set.complement();
     let intervals = set.intervals();

@@ -1,4 +1,5 @@
-//! The binary with a registry that it serves itself: publishing, resolving, fetching, and a registry that is gone or lies.
+//! The binary with a registry that it serves itself: publishing, resolving, fetching, and a registry that is gone or
+//! lies.
 
 mod documents;
 mod effects;

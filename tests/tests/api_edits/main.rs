@@ -2,7 +2,8 @@
 //!
 //! The rule of each edit has to be the one of its kind. Each major difference has a witness, which has to be right
 //! before the edit and wrong after it. An edit without a major or undecidable difference must leave random dependants
-//! right. Edits change the text of class files, and the expected rules are written down here, independent of the comparison.
+//! right. Edits change the text of class files, and the expected rules are written down here, independent of the
+//! comparison.
 
 mod corpus;
 mod dependants;

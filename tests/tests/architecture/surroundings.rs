@@ -33,8 +33,8 @@ fn is_of_the_surroundings(path: &[String]) -> bool {
     }
 }
 
-/// The functions of `serde_json` that accept lists in place of structs, with their modules: documents of others are read with
-/// `pkgres_manifest::read_json`.
+/// The functions of `serde_json` that accept lists in place of structs, with their modules: documents of others are
+/// read with `pkgres_manifest::read_json`.
 pub(crate) fn lenient_readers(read: &Crate) -> Vec<(ModuleId, String)> {
     let modules = read.modules.iter().enumerate();
     let paths = modules.flat_map(|(id, module)| {
@@ -60,8 +60,8 @@ pub(crate) const LENIENT: &[(&str, &str)] = &[
     ("registry-server", "http::openapi"),
 ];
 
-/// The uses that are allowed, as crate, module and path: servers and commands measure durations by a monotonic clock, and a client
-/// the rate of answers.
+/// The uses that are allowed, as crate, module and path: servers and commands measure durations by a monotonic clock,
+/// and a client the rate of answers.
 pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     (
         "registry-client",

@@ -108,7 +108,8 @@ fn change_a_line(text: &mut String, of_problem: bool, random: &mut Random) -> Op
     Some(())
 }
 
-/// Adds to or subtracts from one of the numbers of a line: a coefficient, a degree, the number of a constraint or variable.
+/// Adds to or subtracts from one of the numbers of a line: a coefficient, a degree, the number of a constraint or
+/// variable.
 fn change_a_number(line: &mut String, random: &mut Random) -> Option<()> {
     let words: Vec<&str> = line.split(' ').collect();
     let numbers: Vec<usize> = (0..words.len())

@@ -1,4 +1,5 @@
-//! Object models: the problem has a solution exactly if the reference finds one, and a model without one has a certificate.
+//! Object models: the problem has a solution exactly if the reference finds one, and a model without one has a
+//! certificate.
 
 use std::sync::Arc;
 

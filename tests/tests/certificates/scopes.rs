@@ -1,5 +1,5 @@
-//! Problems in which packages have one release although several are allowed: they have a solution if the same rules have one
-//! with any number of releases.
+//! Problems in which packages have one release although several are allowed: they have a solution if the same rules
+//! have one with any number of releases.
 
 use pkgres_certificate::{Encoding, Scope, Tiers, Universe as Encoded};
 use pkgres_tests::random::Random;

@@ -325,8 +325,8 @@ fn a_set_with_two_lines_of_a_fact_is_not_called_smallest() {
     assert_eq!(conflict.is_smallest, conflict.reasons.len() == 3);
 }
 
-/// The requirement of PE on a newer PC and the class of PK contradict each other only while PC has one release. Several are
-/// allowed, so that a reason says what is wrong with the older one, too.
+/// The requirement of PE on a newer PC and the class of PK contradict each other only while PC has one release. Several
+/// are allowed, so that a reason says what is wrong with the older one, too.
 #[test]
 fn a_smaller_set_must_hold_for_packages_side_by_side() {
     let universe = Universe::random(8466);

@@ -9,7 +9,8 @@ use pkgres_tests::universe::Universe;
 
 use crate::releases;
 
-/// How many universes of each kind are tried, and in how many of these the reference searches as well, which takes longer.
+/// How many universes of each kind are tried, and in how many of these the reference searches as well, which takes
+/// longer.
 const SEEDS: u64 = 12_000;
 const REFERENCE_EVERY: u64 = 8;
 
@@ -81,7 +82,8 @@ fn stated(universe: &Universe, conflict: &Conflict) -> Universe {
     stated
 }
 
-/// The classes that the reasons say other versions of a release lack, if the release lacks them without a reason that says so.
+/// The classes that the reasons say other versions of a release lack, if the release lacks them without a reason that
+/// says so.
 fn defined_unless_lacking(record: &IndexRecord, conflict: &Conflict) -> Vec<IndexedClass> {
     let mut defined: Vec<IndexedClass> = Vec::new();
     let mut lacking = Vec::new();

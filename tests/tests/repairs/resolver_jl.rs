@@ -52,9 +52,9 @@ fn one_missing_version() {
     );
 }
 
-/// The case of Resolver.jl's documentation in which two packages work with different versions of a third one. It lists two
-/// repairs, to drop either package, and two releases that others could make. pkgres lists the releases and an override,
-/// which Julia does not have. It keeps what a root requires: without a package, the root would not work.
+/// The case of Resolver.jl's documentation in which two packages work with different versions of a third one. It lists
+/// two repairs, to drop either package, and two releases that others could make. pkgres lists the releases and an
+/// override, which Julia does not have. It keeps what a root requires: without a package, the root would not work.
 #[test]
 fn two_clashing_caps() {
     let root = release("p.Root", "1")

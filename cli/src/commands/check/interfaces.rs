@@ -115,8 +115,8 @@ impl InterfaceCheck {
         findings
     }
 
-    /// The violations of other releases with which no package is deployed. They are no mistakes of the checked package, and
-    /// each is reported once for all packages of a run.
+    /// The violations of other releases with which no package is deployed. They are no mistakes of the checked package,
+    /// and each is reported once for all packages of a run.
     fn check_required(&mut self, packages: &BoundPackages, own: &Release) -> Vec<Diagnostic> {
         let others = packages.releases.keys();
         let others: Vec<&Release> = others

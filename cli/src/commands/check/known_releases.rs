@@ -139,8 +139,8 @@ impl<'run> KnownReleases<'run> {
         self.errors.take()
     }
 
-    /// The packages that define a class for others, sorted: those of the host, members of the workspace, and packages of the
-    /// registries. Registries that cannot be searched have none: this is for hints.
+    /// The packages that define a class for others, sorted: those of the host, members of the workspace, and packages
+    /// of the registries. Registries that cannot be searched have none: this is for hints.
     pub(super) fn defining(&self, class: &ClassName) -> Vec<PackageName> {
         let provided = self.provided.iter().filter(|record| record.exports(class));
         let provided = provided.map(|record| record.name.clone());

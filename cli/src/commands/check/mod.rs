@@ -128,8 +128,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     Ok(exit)
 }
 
-/// The paths to check. A folder that the settings name as a member, and that has no root, is a finding if the workspace or
-/// its folder is checked.
+/// The paths to check. A folder that the settings name as a member, and that has no root, is a finding if the workspace
+/// or its folder is checked.
 fn checked_paths(
     args: &CheckArgs,
     context: &Context,
@@ -481,7 +481,8 @@ impl<'run> Checker<'run> {
             self.close(&known);
         }
         if self.denies_warnings {
-            // Those about packages of registries stay warnings: whoever publishes there does not break the builds of others.
+            // Those about packages of registries stay warnings: whoever publishes there does not break the builds of
+            // others.
             let warnings = self.findings.iter_mut();
             for finding in warnings.filter(|finding| finding.is_warning()) {
                 finding.severity = Severity::Error;
@@ -573,8 +574,8 @@ fn read_package(
     Ok((package, findings))
 }
 
-/// The warnings about keys of a manifest that have no meaning in a Heat template. Whoever reads a package for another purpose
-/// does not report them.
+/// The warnings about keys of a manifest that have no meaning in a Heat template. Whoever reads a package for another
+/// purpose does not report them.
 fn ignored_in_template(package: &Package, options: &ReadOptions) -> Vec<Diagnostic> {
     if !package.manifest.format.is_heat_hot() {
         return Vec::new();

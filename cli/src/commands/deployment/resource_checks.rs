@@ -76,7 +76,8 @@ pub(in crate::commands) fn check_readable_folder(
     check_readable_resources(manifest, &readable, files, options)
 }
 
-/// Adds what else is wrong with the resources of a package folder to the failure of reading it, as far as they can be read.
+/// Adds what else is wrong with the resources of a package folder to the failure of reading it, as far as they can be
+/// read.
 pub(super) fn with_mistakes_of_resources(
     mut failure: Failure,
     folder: &Path,

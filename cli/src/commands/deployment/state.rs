@@ -84,8 +84,8 @@ fn listed<'ids>(ids: impl ExactSizeIterator<Item = &'ids ResourceId>) -> String 
 /// How often a machine that another run has locked is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait; `None`
-/// if it is cancelled before the other run ends.
+/// Locks the state on a machine, and reads it: two runs would undo each other's changes. Says so if it has to wait;
+/// `None` if it is cancelled before the other run ends.
 pub(super) fn lock_state(
     (location, objects): (&StateLocation, &ObjectResources),
     target: &dyn Target,

@@ -83,8 +83,8 @@ impl NewPackage<'_> {
         format!("{}-plugin", self.parts().1.to_ascii_lowercase())
     }
 
-    /// The settings that commands about the package need. `provided` are the paths of the files with the releases that the
-    /// host provides, from the folder of the settings.
+    /// The settings that commands about the package need. `provided` are the paths of the files with the releases that
+    /// the host provides, from the folder of the settings.
     pub(super) fn settings(&self, provided: &[String]) -> String {
         let mut text = String::new();
         match self.core {

@@ -145,8 +145,8 @@ pub(crate) fn agree_with(
     joint.solve(context, output)
 }
 
-/// The task of updating all projects together, without warnings: locked releases are not preferred, but are kept if nothing
-/// else is possible.
+/// The task of updating all projects together, without warnings: locked releases are not preferred, but are kept if
+/// nothing else is possible.
 pub(crate) fn joint_task(manifests: &[PathBuf], context: &Context) -> Result<SolveTask> {
     let mut task = JointTask::new(manifests, context)?.task;
     task.warnings.clear();

@@ -83,8 +83,8 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
     }
 }
 
-/// The projects that the command line names with the members that are solved together with them; `None` if they are locked
-/// by themselves. A check is about the named lockfiles only.
+/// The projects that the command line names with the members that are solved together with them; `None` if they are
+/// locked by themselves. A check is about the named lockfiles only.
 fn with_members(args: &LockArgs, named: &[PathBuf], context: &Context) -> Result<Option<Batch>> {
     if args.workspace || args.is_check() {
         return Ok(None);
@@ -333,8 +333,8 @@ fn disagrees_with_agreement(
     }
 }
 
-/// Writes a proposed lockfile if it differs from the previous one, and reports the changes. `others` is a note about other
-/// members of the workspace.
+/// Writes a proposed lockfile if it differs from the previous one, and reports the changes. `others` is a note about
+/// other members of the workspace.
 fn write(
     project: &Project,
     proposal: Proposal,

@@ -30,8 +30,8 @@ impl LockedFolders {
     }
 }
 
-/// A note that names the members that require a member and whose lockfiles no longer fit it. `locked` has the projects that
-/// the run locks, and `is_written` says whether it writes.
+/// A note that names the members that require a member and whose lockfiles no longer fit it. `locked` has the projects
+/// that the run locks, and `is_written` says whether it writes.
 pub(in crate::commands) fn stale_members(
     project: &Project,
     locked: &LockedFolders,

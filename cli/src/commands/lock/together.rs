@@ -24,8 +24,8 @@ pub(in crate::commands) struct AgreedLocks<'a> {
 }
 
 impl AgreedLocks<'_> {
-    /// Writes the files and the lockfiles of all projects, or nothing if a project cannot be locked. `announce` reports the
-    /// files once it is known that all can be written.
+    /// Writes the files and the lockfiles of all projects, or nothing if a project cannot be locked. `announce` reports
+    /// the files once it is known that all can be written.
     pub(in crate::commands) fn write(
         &self,
         files: &[ChangedFile],

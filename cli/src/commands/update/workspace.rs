@@ -107,7 +107,8 @@ fn update_together(
     Ok(exit)
 }
 
-/// Adds the display names of classes and their places in the files of members to a report, and to what holds packages back.
+/// Adds the display names of classes and their places in the files of members to a report, and to what holds packages
+/// back.
 fn describe(
     report: &mut UpdateReport,
     held_back: &mut [Outdated],

@@ -56,8 +56,8 @@ pub(super) fn plain_name(service: &str) -> &str {
     service.strip_suffix(SERVICE).unwrap_or(service)
 }
 
-/// The names of the files that define the unit of a service: its own, and for an instance such as `getty@tty1` that of the
-/// template, `getty@.service`.
+/// The names of the files that define the unit of a service: its own, and for an instance such as `getty@tty1` that of
+/// the template, `getty@.service`.
 pub(super) fn unit_files(service: &str) -> Vec<String> {
     let unit = unit(service);
     let template = template(&unit);
@@ -169,11 +169,11 @@ impl Systemd {
 
     /// The paths that change when the service starts or ends.
     ///
-    /// The signals of systemd on D-Bus would need a client with its own connection, which nothing else here needs. systemd
-    /// also keeps a link for each unit that runs: it makes a new one when the unit starts, and removes it when the unit ends,
-    /// before it answers a question about its state. So files are enough, and the watcher is the same as for all
-    /// resources. The links of enabled units can be in the folder of any unit: those of usual ones are watched, and polling
-    /// sees the others.
+    /// The signals of systemd on D-Bus would need a client with its own connection, which nothing else here needs.
+    /// systemd also keeps a link for each unit that runs: it makes a new one when the unit starts, and removes it when
+    /// the unit ends, before it answers a question about its state. So files are enough, and the watcher is the same as
+    /// for all resources. The links of enabled units can be in the folder of any unit: those of usual ones are watched,
+    /// and polling sees the others.
     pub(super) fn watching(&self) -> Watching {
         let links = WANTING.map(|target| {
             Path::new(ENABLED_UNITS).join(format!("{target}.target.wants/{}", self.unit))

@@ -164,8 +164,8 @@ impl Surroundings {
     }
 }
 
-/// Whether a condition is `TYPE_CHECKING` of the module `typing`, whatever the module is called here: `import typing as t`
-/// is frequent.
+/// Whether a condition is `TYPE_CHECKING` of the module `typing`, whatever the module is called here:
+/// `import typing as t` is frequent.
 fn is_type_checking(condition: Node<'_>, text: &[u8]) -> bool {
     let name = match condition.kind() {
         "identifier" => Some(condition),

@@ -92,7 +92,8 @@ impl<'text> Members<'text> {
         }
     }
 
-    /// The mandatory members of a node by their paths. `None` if these have more bytes than `left`, from which they are taken.
+    /// The mandatory members of a node by their paths. `None` if these have more bytes than `left`, from which they are
+    /// taken.
     pub(super) fn mandatory_of(
         &self,
         node: &NodeId<'text>,

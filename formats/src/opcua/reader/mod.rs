@@ -348,8 +348,8 @@ impl<'text> NodeSetReader<'text> {
         self.document.finish()
     }
 
-    /// The error about an element that is in the wrong place: after elements that refer to it. It replaces the errors about
-    /// those.
+    /// The error about an element that is in the wrong place: after elements that refer to it. It replaces the errors
+    /// about those.
     fn out_of_order(&mut self, tag: Tag<'text>, first: &str) -> Problem {
         self.findings.clear();
         Problem {

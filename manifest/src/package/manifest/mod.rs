@@ -1,7 +1,8 @@
 //! `manifest.yaml`: the metadata, exported classes and requirements of a package.
 //!
 //! [`reader`] reads the fields; [`requirements`] those of `Require`, with the pitfalls of unquoted specs in
-//! YAML; [`unknown_keys`] says what other keys were probably meant to be. All findings are collected, so that one run shows everything that is wrong.
+//! YAML; [`unknown_keys`] says what other keys were probably meant to be. All findings are collected, so that one run
+//! shows everything that is wrong.
 
 #[cfg(feature = "packages")]
 mod reader;

@@ -1,7 +1,7 @@
 //! Addresses between the documents of the API of Galaxy.
 //!
-//! Clients resolve addresses against the host alone, so these begin with `/`. A proxy that serves the registry below a path
-//! says which in `X-Forwarded-Prefix`.
+//! Clients resolve addresses against the host alone, so these begin with `/`. A proxy that serves the registry below a
+//! path says which in `X-Forwarded-Prefix`.
 
 use http::HeaderMap;
 use pkgres_manifest::{PackageName, Version};

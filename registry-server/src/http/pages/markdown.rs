@@ -1,7 +1,7 @@
 //! Renders Markdown of packages as HTML without active content: text, lists, tables, code, and links to other sites.
 //!
-//! Markup of HTML in the text is shown as text. Images are replaced by their descriptions, because pages load nothing from
-//! elsewhere. Links that are not addresses of their own have no target here, and are shown as text.
+//! Markup of HTML in the text is shown as text. Images are replaced by their descriptions, because pages load nothing
+//! from elsewhere. Links that are not addresses of their own have no target here, and are shown as text.
 
 use maud::{Markup, html};
 use pkgres_manifest::diagnostic::Escaped;

@@ -36,8 +36,8 @@ use super::route::{self, Access, GET, Handler, Route, RouteMatch, Surface};
 use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 
-/// The handler that those of pages are declared from. Parameters of others are ignored: they are added to links that people
-/// pass on.
+/// The handler that those of pages are declared from. Parameters of others are ignored: they are added to links that
+/// people pass on.
 const PAGE: Handler = Handler {
     media_type: HTML,
     has_open_query: true,

@@ -180,7 +180,8 @@ pub(super) fn requirements(
     }
 }
 
-/// Where a package comes from that is not in the registry. `core` is the core library of class packages, if it is missing.
+/// Where a package comes from that is not in the registry. `core` is the core library of class packages, if it is
+/// missing.
 fn where_missing(
     record: &IndexRecord,
     package: &PackageName,

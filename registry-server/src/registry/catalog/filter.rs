@@ -178,8 +178,8 @@ impl RegistryBackend {
         Ok(found)
     }
 
-    /// The releases by relevance, for a result that depends on all rows. Only those of the result are in memory as a whole,
-    /// because anybody may search.
+    /// The releases by relevance, for a result that depends on all rows. Only those of the result are in memory as a
+    /// whole, because anybody may search.
     fn ranked(
         &self,
         filter: &CatalogFilter,

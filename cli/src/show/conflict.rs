@@ -280,6 +280,7 @@ mod tests {
             location: None,
             more_locations: Vec::new(),
             source: None,
+            searched: Vec::new(),
             clashes,
             text: "org.Db stays".to_owned(),
         };

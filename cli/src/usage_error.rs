@@ -80,10 +80,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
         "'pkgres yank NAME VERSION --reason TEXT' yanks a release, '--undo' undoes that",
     ),
     (&["version"], "'pkgres --version' prints the version"),
-    (
-        &["clean", "prune"],
-        "'pkgres cache clean' empties the cache",
-    ),
+    (&["clean"], "'pkgres cache clean' empties the cache"),
     (
         &["status", "locked"],
         "'pkgres lock --check' says whether the lockfile is up to date",

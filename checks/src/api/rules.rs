@@ -100,8 +100,8 @@ define_rules! {
     ArgumentRemoved = "argument-removed", Major, "an argument was removed";
     /// An argument was renamed, and nothing else changed. Calls by position still work; calls by name fail.
     ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
-    /// A method has a new argument without `Default`, or a class has a new `.init` with such an argument. All existing
-    /// calls, or all existing code that creates objects, fail, because they have no value for it.
+    /// A method has a new argument without `Default`, or a class has a new `.init` with such an argument. All existing calls, or all
+    /// existing code that creates objects, fail, because they have no value for it.
     RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
     /// An argument lost its `Default`. Calls without a value for it fail.
     ArgumentBecameRequired = "argument-became-required", Major, "the default of an argument was removed";
@@ -139,8 +139,8 @@ define_rules! {
     /// code.
     AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
     /// A meta class can be attached in other ways than before: `Applies` lost a kind of thing that it can describe,
-    /// `Cardinality` changed, or `Inherited` did. Packages that attach it to such a thing, or several times, can no
-    /// longer be loaded, and code that reads the meta objects of a class may find others.
+    /// `Cardinality` changed, or `Inherited` did. Packages that attach it to such a thing, or several times, can no longer be
+    /// loaded, and code that reads the meta objects of a class may find others.
     MetaAttachmentChanged = "meta-attachment-changed", Review, "the use of a meta class changed";
     /// There is a new class, to which no existing code refers. If a different package already has a class of this
     /// name, object models may have to name the package (PK0061).

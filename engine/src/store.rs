@@ -18,7 +18,7 @@ use std::time::Duration;
 use pkgres_files::EntryAttributes;
 use pkgres_manifest::{Hexadecimal, sha256};
 
-use crate::target::{Probe, Target, TargetError, TargetLock};
+use crate::target::{Probe, Target, TargetError, TargetLock, make_data_folder};
 
 /// The folder with all archives.
 pub(crate) const STORE: &str = "/var/lib/pkgres/store";
@@ -106,7 +106,7 @@ pub(crate) fn note_uses(
         text.push_str(digest);
         text.push('\n');
     }
-    make_folder(target, &Path::new(STORE).join(USES), 0o755)?;
+    make_data_folder(target, &Path::new(STORE).join(USES), 0o755)?;
     target.write_file(&file, text.as_bytes(), EntryAttributes::with_mode(0o644))
 }
 
@@ -162,11 +162,7 @@ fn used_by(probe: &dyn Probe, file: &Path) -> Result<BTreeSet<String>, TargetErr
 /// Locks the store, which may have to be made first.
 fn lock(target: &dyn Target) -> Result<Option<TargetLock>, TargetError> {
     let folder = Path::new(STORE).join(LOCK);
-    let around: Vec<&Path> = Path::new(STORE).ancestors().collect();
-    for around in around.into_iter().rev() {
-        make_folder(target, around, 0o755)?;
-    }
-    make_folder(target, &folder, 0o700)?;
+    make_data_folder(target, &folder, 0o700)?;
     for _ in 1..TRIES {
         match target.lock(&folder) {
             Err(TargetError::Locked { .. }) => std::thread::sleep(PAUSE),
@@ -174,17 +170,6 @@ fn lock(target: &dyn Target) -> Result<Option<TargetLock>, TargetError> {
         }
     }
     target.lock(&folder)
-}
-
-/// Makes a folder unless it exists. Another run may make it at the same time.
-fn make_folder(target: &dyn Target, folder: &Path, mode: u32) -> Result<(), TargetError> {
-    if target.entry(folder)?.is_some() {
-        return Ok(());
-    }
-    match target.make_folder(folder, EntryAttributes::with_mode(mode)) {
-        Err(error) if target.entry(folder)?.is_none() => Err(error),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

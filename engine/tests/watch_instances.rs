@@ -22,8 +22,8 @@ fn instances() -> usize {
         .count()
 }
 
-/// A run that watches a file in a folder, until it is told to end. Returns what ends it, and where it says that it has
-/// changed the file.
+/// Starts a run that watches a file in a folder. Returns the channel that ends it, and one with a message for each change
+/// that it made to the file.
 fn start(folder: &Path, watches: &SharedWatches) -> (Sender<Control>, Receiver<()>) {
     let (control, controlled) = channel();
     let (seen, changes) = channel();

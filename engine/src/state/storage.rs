@@ -23,7 +23,7 @@ use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
 
 use super::error::StateError;
 use super::record::{Applied, Record};
-use crate::target::{Probe, Target, TargetError, TargetLock};
+use crate::target::{Probe, Target, TargetError, TargetLock, make_data_folder};
 
 /// Where the state is unless the user says otherwise.
 const DEFAULT_FOLDER: &str = "/var/lib/pkgres/state";
@@ -37,7 +37,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The most bytes of a name that is readable; longer ones are the digest of it.
 const MOST_NAME: usize = 200;
 
-/// What names of files do not have as it is, so that they are readable everywhere.
+/// The characters that are escaped in the names of files, for tools that treat them specially.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'-')
@@ -47,8 +47,6 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 /// Modes: nobody else reads what was in the files of a machine.
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
-/// The mode of a folder around the state that does not exist.
-const AROUND_MODE: u32 = 0o755;
 
 /// The place of the state of an application on a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,8 +111,8 @@ impl StateLocation {
     /// Makes the folder of the state, and locks the states.
     pub(super) fn lock(&self, target: &dyn Target) -> Result<Option<TargetLock>, StateError> {
         let lock = || {
-            make_folders(target, &self.folder)?;
-            make_folders(target, &self.lock_folder())?;
+            make_data_folder(target, &self.folder, FOLDER_MODE)?;
+            make_data_folder(target, &self.lock_folder(), FOLDER_MODE)?;
             target.lock(&self.lock_folder())
         };
         lock().map_err(|source| self.failed(source))
@@ -286,32 +284,9 @@ fn file_name(text: &str, extension: &str) -> String {
 
 fn write(target: &dyn Target, path: &Path, bytes: &[u8]) -> Result<(), TargetError> {
     if let Some(folder) = path.parent() {
-        make_folders(target, folder)?;
+        make_data_folder(target, folder, FOLDER_MODE)?;
     }
     target.write_file(path, bytes, EntryAttributes::with_mode(FILE_MODE))
-}
-
-/// Makes a folder that only its owner reads, and those around it that do not exist.
-fn make_folders(target: &dyn Target, folder: &Path) -> Result<(), TargetError> {
-    if target.entry(folder)?.is_some() {
-        return Ok(());
-    }
-    let around: Vec<&Path> = folder.ancestors().skip(1).collect();
-    for around in around.into_iter().rev() {
-        make_folder(target, around, AROUND_MODE)?;
-    }
-    make_folder(target, folder, FOLDER_MODE)
-}
-
-/// Makes a folder unless it exists. Another run may make it at the same time.
-fn make_folder(target: &dyn Target, folder: &Path, mode: u32) -> Result<(), TargetError> {
-    if target.entry(folder)?.is_some() {
-        return Ok(());
-    }
-    match target.make_folder(folder, EntryAttributes::with_mode(mode)) {
-        Err(error) if target.entry(folder)?.is_none() => Err(error),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(unmodified("Sat, 31 Jan 2026 11:00:00 GMT"), 412);
     }
 
-    /// What is made for the request is sent with the time of the request.
+    /// A document that is generated for a request has the time of the request.
     #[test]
     fn a_response_without_a_time_is_modified_now() {
         let made = |name: HeaderName, value: &str| {

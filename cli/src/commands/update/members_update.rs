@@ -26,7 +26,7 @@ pub(in crate::commands) struct MembersUpdate<'args> {
 
 /// What members would agree on after an update.
 pub(in crate::commands) struct MovedMembers {
-    /// What they agree on as they are locked.
+    /// The releases that the members have locked.
     pub(super) before: Lockfile,
     pub(in crate::commands) named: BTreeSet<PackageName>,
     pub(in crate::commands) agreement: Agreement,

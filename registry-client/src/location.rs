@@ -17,6 +17,8 @@ use crate::registry_error::RegistryError;
 pub struct RegistryLocation {
     /// The name of the registry in lockfiles.
     pub name: RegistryName,
+    /// Whether the name was written. Registries without a name get one.
+    is_named: bool,
     kind: Kind,
 }
 
@@ -84,6 +86,7 @@ impl RegistryLocation {
         let mut locations: Vec<Self> = Vec::new();
         for text in texts {
             let (name, rest) = split_name(text)?;
+            let is_named = name.is_some();
             let name = if let Some(name) = name {
                 name
             } else {
@@ -106,7 +109,11 @@ impl RegistryLocation {
             if locations.iter().any(|other| other.name == name) {
                 return Err(LocationError::NameTwice(name));
             }
-            locations.push(Self { name, kind });
+            locations.push(Self {
+                name,
+                is_named,
+                kind,
+            });
         }
         Ok(locations)
     }
@@ -121,6 +128,7 @@ impl RegistryLocation {
         };
         Self {
             name: RegistryName::parse(RegistryName::DEFAULT).expect("the name is valid"),
+            is_named: false,
             kind: Kind::Directory(folder),
         }
     }
@@ -150,6 +158,11 @@ impl RegistryLocation {
             Kind::Http(address) | Kind::Galaxy(address) => Some(address),
             Kind::Directory(_) | Kind::IndexFile(_) => None,
         }
+    }
+
+    /// Whether its name was written, and not made for a registry without a name.
+    pub fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// Whether both are the same folder, file or address, whatever their names are.

@@ -119,6 +119,23 @@ fn a_bound_name_is_not_looked_up_elsewhere_if_its_registry_is_left_out() {
         let (code, said) = run("free", registries, variable);
         assert_eq!(code, Some(0), "{said}");
     }
+    // A name that was made for a registry without one is not that of the settings.
+    let settings = folder.join("pkgres.toml");
+    let text = std::fs::read_to_string(&settings).expect("it is there");
+    write(
+        &settings,
+        &text.replace("registries.acme", "registries.default"),
+    );
+    let (code, said) = run("app", &["index:pub"], None);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("binds names to the registry `default`"),
+        "{said}"
+    );
+    let (code, said) = run("app", &["public=index:pub", "index:acme"], None);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("org.acme.Db 1.1.0"), "{said}");
+    write(&settings, &text);
     // The registry is recognized by its name or its location.
     for (registries, variable) in [
         (&["public", "acme"][..], None),

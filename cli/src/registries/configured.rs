@@ -82,14 +82,15 @@ pub(super) fn parse(
 
 /// Applies the bindings of the settings to registries that the command line or the environment names: without them, a
 /// registry that anybody can publish to could take the place of an internal one. The registry of a binding is the one
-/// with its name, or else the one at its location.
+/// that was given its name, or else the one at its location.
 pub(super) fn with_bindings(
     mut registries: Vec<ConfiguredRegistry>,
     of_settings: &[ConfiguredRegistry],
-) -> Vec<ConfiguredRegistry> {
+) -> Result<Vec<ConfiguredRegistry>> {
     for bound in of_settings {
         let name = &bound.location.name;
-        let by_name = registries.iter().position(|it| it.location.name == *name);
+        let has_name = |it: &ConfiguredRegistry| it.location.name == *name;
+        let by_name = (registries.iter()).position(|it| it.location.is_named() && has_name(it));
         let at = by_name.or_else(|| {
             let mut named = registries.iter();
             named.position(|it| it.location.is_same_place(&bound.location))
@@ -103,13 +104,20 @@ pub(super) fn with_bindings(
             }
             continue;
         }
+        if !bound.namespaces.is_empty() && registries.iter().any(has_name) {
+            let message = format!(
+                "pkgres.toml binds names to the registry `{name}`, and a registry without a name is called so in this run"
+            );
+            let finding = Diagnostic::error(Code::Usage, message);
+            return Err(finding.hint("give it a name: `NAME=LOCATION`").into());
+        }
         let namespaces = bound.namespaces.iter();
         let elsewhere = namespaces.map(|namespace| (namespace.clone(), name.clone()));
         for registry in &mut registries {
             registry.bound_elsewhere.extend(elsewhere.clone());
         }
     }
-    registries
+    Ok(registries)
 }
 
 /// Whether lockfiles give the name to sources that are no registries: members of workspaces and overrides.

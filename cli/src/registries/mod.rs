@@ -217,7 +217,7 @@ impl RegistryOptions {
     /// The registries that `--registry` names, with the bindings of the settings.
     fn explicit_with_bindings(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
         let of_settings = self.in_settings(root)?.unwrap_or_default();
-        Ok(with_bindings(self.explicit.clone(), &of_settings))
+        with_bindings(self.explicit.clone(), &of_settings)
     }
 
     /// The registries that the environment or a settings file names, if any.
@@ -232,7 +232,7 @@ impl RegistryOptions {
                 .collect();
             let registries = parse(&texts, Path::new(""), REGISTRY_VARIABLE)?;
             let of_settings = self.in_settings(root)?.unwrap_or_default();
-            return Ok(Some(with_bindings(registries, &of_settings)));
+            return Ok(Some(with_bindings(registries, &of_settings)?));
         }
         self.in_settings(root)
     }

@@ -162,8 +162,8 @@ impl Batch {
         self.report(outcomes, output)
     }
 
-    /// Runs `each` on every project, and writes the files that it changes, together with `files`: all of them, or none
-    /// if one cannot be written. If `needs_all` is set, none is written either if a project fails.
+    /// Runs `each` on every project, and writes the files that it changes, together with `files`. If the projects depend on
+    /// each other, all files are written, or none if a project fails or a file cannot be written.
     pub(super) fn write(
         &self,
         progress: &str,
@@ -180,12 +180,18 @@ impl Batch {
         if change.is_dry_run {
             return Ok(try_all(output));
         }
+        if !change.needs_all {
+            write_together(files)?;
+            let each =
+                |manifest: &Path, output: &mut Output| each(manifest, Writing::AtOnce, output);
+            return Ok(self.outcomes(progress, each, output));
+        }
         let pending = PendingFiles::default();
         let add = |manifest: &Path, output: &mut Output| {
             each(manifest, Writing::Together(&pending), output)
         };
         let outcomes = self.outcomes(progress, add, output);
-        if change.needs_all && !outcomes.are_all_done() {
+        if !outcomes.are_all_done() {
             // They say that files were written.
             return Ok(try_all(output));
         }

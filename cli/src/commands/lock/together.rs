@@ -25,7 +25,7 @@ pub(in crate::commands) struct AgreedLocks<'a> {
 
 impl AgreedLocks<'_> {
     /// Writes the files and the lockfiles of all projects, or nothing if a project cannot be locked. `announce` reports
-    /// the files once it is known that all can be written.
+    /// the files after they were written, or in a dry run.
     pub(in crate::commands) fn write(
         &self,
         files: &[ChangedFile],

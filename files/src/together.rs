@@ -41,12 +41,16 @@ impl From<FileError> for NotWritten {
 /// All of them are written to temporary files before the first is renamed, so that a full disk or a read-only folder is
 /// noticed while all files have their old content. Files that were renamed before another cannot be are restored.
 ///
-/// A process that is killed between two renames leaves new files beside old ones.
+/// A process that is killed between two renames leaves new files beside old ones. No other process may write one of the
+/// files at the same time: it takes the temporary files, which are not locked, for leftovers.
 ///
 /// # Errors
 ///
 /// As for [`write_file`].
 pub fn write_files(system: &dyn FileSystem, files: &[NewContent<'_>]) -> Result<(), NotWritten> {
+    if let [file] = files {
+        return Ok(write_file(system, file.path, file.after)?);
+    }
     let staged = stage_all(system, files)?;
     for (at, file) in staged.iter().enumerate() {
         if let Err(error) = file.rename(system) {
@@ -101,7 +105,8 @@ fn restore(system: &dyn FileSystem, files: &[NewContent<'_>], error: FileError) 
         Some(bytes) => write_file(system, file.path, bytes),
         None => system
             .remove(file.path)
-            .map_err(FileError::system("cannot remove", file.path)),
+            .map_err(FileError::system("cannot remove", file.path))
+            .and_then(|()| sync_folder_of(system, file.path)),
     });
     NotWritten {
         error,

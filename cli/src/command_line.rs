@@ -229,9 +229,9 @@ fn needs_required_version(path: &[String], matches: &ArgMatches) -> bool {
     match path.first().map_or("", String::as_str) {
         "cache" | "completions" | "config" | "man" | "schema" => false,
         "explain" => {
-            // Codes and rules are no paths.
+            // Codes and rules are no paths, and the list of them is about no project.
             let subject = matches.get_one::<PathBuf>("subject");
-            subject.is_none_or(|subject| subject.exists())
+            !matches.get_flag("list") && subject.is_none_or(|subject| subject.exists())
         }
         _ => true,
     }

@@ -73,8 +73,12 @@ pub(crate) fn roots_beside_manifest(manifest: &Path) -> Option<Diagnostic> {
     let roots = named_roots_in(&folder_of(manifest), None, can_be_root);
     let (first, _) = roots.first()?;
     let mut ids: Vec<&str> = vec![pkgres_manifest::CLASS_PACKAGES.id()];
-    ids.extend(roots.iter().map(|(_, format)| format.ecosystem().id()));
-    ids.dedup();
+    for (_, format) in &roots {
+        let id = format.ecosystem().id();
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
     let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
     let message = format!(
         "{} is the root, and not {} beside it",

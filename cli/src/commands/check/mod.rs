@@ -69,13 +69,11 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
                 inputs += targets.len();
                 if let [Target::Package(folder)] = &targets[..]
                     && context.ecosystem.is_none()
-                    && let Some(warning) = roots_beside_manifest(&folder.join(MANIFEST_FILE))
+                    && let Some(mut finding) = roots_beside_manifest(&folder.join(MANIFEST_FILE))
                 {
-                    output.note(&format!(
-                        "{}; {}",
-                        warning.message,
-                        warning.hints.join("; ")
-                    ));
+                    // Nothing is wrong with what is checked.
+                    finding.severity = Severity::Note;
+                    checker.findings.push(finding);
                 }
                 for target in targets {
                     checker.check(&target, output)?;
@@ -140,7 +138,7 @@ fn checked_paths(
     let workspace = if args.workspace {
         Some(context.workspace()?.ok_or_else(no_workspace)?)
     } else if args.paths.iter().any(is_whole) {
-        // What is wrong with the settings is an error of what needs them.
+        // Invalid settings are reported by the commands that need them.
         context.workspace().ok().flatten()
     } else {
         None
@@ -497,8 +495,8 @@ impl<'run> Checker<'run> {
                         && other.labels.first().map(|label| &label.location)
                             == finding.labels.first().map(|label| &label.location)
             });
-            warnings += usize::from(!is_known && !finding.is_error());
-            if !is_known && (finding.is_error() || warnings <= MAX_REGISTRY_FINDINGS) {
+            warnings += usize::from(!is_known && finding.is_warning());
+            if !is_known && (!finding.is_warning() || warnings <= MAX_REGISTRY_FINDINGS) {
                 self.findings.push(finding);
             }
         }

@@ -31,7 +31,7 @@ const LOG_TARGET: &str = "pkgres_registry_server";
 const TOKEN_FILE: &str = "admin-token";
 
 pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
-    // Whoever waits for the address reads a line.
+    // Programs that wait for the address read one line.
     output.use_line_documents();
     let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| DEFAULT_LOG_FILTER.to_owned());
     let filter = EnvFilter::try_new(&filter).map_err(|error| {

@@ -11,7 +11,7 @@ use pkgres_manifest::{LOCK_FILE, Lockfile};
 use pkgres_resolver::Resolution;
 
 pub(crate) use self::previous::PreviousLock;
-pub(crate) use self::write::{LockText, WriteOutcome, write_lock};
+pub(crate) use self::write::{LockText, WriteOutcome, changes_lock, write_lock};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

@@ -20,11 +20,19 @@ pub(crate) struct WriteOutcome {
     is_written: bool,
 }
 
+/// Whether a lockfile was changed, or would be, by the document of the command that wrote it.
+pub(crate) fn changes_lock(document: &Value) -> bool {
+    document["written"] == true || document["status"] == WOULD_LOCK
+}
+
+/// The status of a lockfile that a dry run would change.
+const WOULD_LOCK: &str = "would_lock";
+
 impl WriteOutcome {
     /// The status in JSON documents.
     fn status(&self) -> &'static str {
         if self.is_changed && !self.is_written {
-            "would_lock"
+            WOULD_LOCK
         } else {
             "locked"
         }

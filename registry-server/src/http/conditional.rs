@@ -38,8 +38,8 @@ enum Verdict {
 struct Validators {
     etag: Option<String>,
     modified: Option<SystemTime>,
-    /// The time of a representation that was made for the request. It says nothing of when the last change was, so that a
-    /// client cannot have the representation because of it.
+    /// The time of a representation that was made for the request. It does not tell when the content last changed, so it
+    /// never leads to a 304.
     made: Option<SystemTime>,
 }
 

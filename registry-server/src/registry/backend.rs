@@ -147,8 +147,7 @@ impl RegistryBackend {
     }
 
     /// Waits until another node may have changed something, but no longer than `timeout`, and brings this node up to
-    /// date.
-    /// [`check`](Self::check) fails from the first call on if the last success was too long ago.
+    /// date. [`check`](Self::check) fails from the first call on if the last success was too long ago.
     pub fn follow(&self, timeout: Duration) -> Result<(), Problem> {
         self.last_followed.begin(self.seconds());
         self.wait_for_change(timeout)?;

@@ -103,8 +103,8 @@ pub(super) fn hints(
             distinct.push(hint);
         }
     }
-    // Whatever else helps, the reasons are not all of the truth without these.
-    for package in with_candidates {
+    // Beside other hints: without these, the explanation would be incomplete.
+    for package in with_candidates.into_iter().take(MAX_HINTS) {
         let hint = excluded_release_hint(problem.universe, facts, package);
         distinct.extend(hint.filter(|hint| distinct.iter().all(|known| known.text != hint.text)));
     }

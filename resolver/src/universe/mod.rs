@@ -319,7 +319,7 @@ pub enum PolicyExclusion {
 }
 
 impl PolicyExclusion {
-    /// Why a release is chosen only if it is locked or requested, if it is so: the first reason.
+    /// The first reason why a release is chosen only if it is locked or requested; `None` if there is none.
     pub(crate) fn until_requested(universe: &Universe, release: ReleaseId) -> Option<Self> {
         let is_forbidden = universe.catalog.is_prerelease(release)
             && universe.catalog.policy().prerelease() == PrereleasePolicy::Never;

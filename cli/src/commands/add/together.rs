@@ -10,6 +10,7 @@ use crate::commands::several_projects::Batch;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::lockfile::changes_lock;
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
@@ -85,10 +86,7 @@ impl Together {
         let notes = own["notes"].as_array().into_iter().flatten();
         let notes: Vec<String> = notes.filter_map(Value::as_str).map(str::to_owned).collect();
         let mut all = projects.as_array().into_iter().flatten();
-        let is_changed = all.any(|one| {
-            let result = &one["result"];
-            result["written"] == true || result["status"] == "would_lock"
-        });
+        let is_changed = all.any(|one| changes_lock(&one["result"]));
         let is_changed = is_changed || change.changes_manifest();
         let mut document = change.document_with(is_changed, &own["changes"], &notes);
         document["projects"] = projects;

@@ -19,7 +19,7 @@ use crate::commands::update::{MembersUpdate, stabilize_update};
 use crate::context::{Context, EditedSettings};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, write_lock};
+use crate::lockfile::{LockText, changes_lock, write_lock};
 use crate::output::Output;
 use crate::paths::{canonical, is_same_path};
 use crate::project::Project;
@@ -223,8 +223,7 @@ impl Applied<'_> {
 fn changed_locks(projects: &Value) -> Vec<PathBuf> {
     let results = projects.as_array().into_iter().flatten();
     let results = results.map(|project| &project["result"]);
-    let changed =
-        results.filter(|result| result["written"] == true || result["status"] == "would_lock");
+    let changed = results.filter(|result| changes_lock(result));
     changed
         .filter_map(|result| result["file"].as_str().map(PathBuf::from))
         .collect()

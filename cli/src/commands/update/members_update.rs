@@ -77,7 +77,7 @@ impl<'args> MembersUpdate<'args> {
     }
 }
 
-/// What the next lock of the members leaves as it is. Fails if it would change a package that the update names.
+/// The agreement that the next `lock` of the members would keep. Fails if it would change a package that the update names.
 pub(in crate::commands) fn stabilize_update(
     moved: Agreement,
     named: &BTreeSet<PackageName>,

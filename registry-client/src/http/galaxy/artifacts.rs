@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
@@ -10,6 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Spec, Version};
 
 use crate::artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
+use crate::hand_over::hand_over;
 use crate::protocol::Digest;
 use crate::registry_error::RegistryError;
 use crate::threads::lock;
@@ -343,16 +345,15 @@ impl GalaxyRegistry {
             Ok(Some(bytes)) => self.keep_artifact(&digest, bytes),
             _ => None,
         };
-        for at in positions {
-            let received = outcome.clone().map(|bytes| {
-                bytes.map(|bytes| ReceivedArtifact {
-                    artifact: Artifact::File(bytes.into()),
-                    not_kept: not_kept.clone(),
-                })
-            });
-            take(*at, received)?;
-        }
-        ControlFlow::Continue(())
+        let outcome = outcome.map(|bytes| bytes.map(Arc::<[u8]>::from));
+        let received = || {
+            let bytes = outcome.clone()?;
+            Ok(bytes.map(|bytes| ReceivedArtifact {
+                artifact: Artifact::File(bytes),
+                not_kept: not_kept.clone(),
+            }))
+        };
+        hand_over(positions, received, take)
     }
 }
 

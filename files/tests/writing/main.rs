@@ -92,6 +92,12 @@ fn files_are_all_old_or_all_new_whatever_step_fails() {
         let result = write_files(&system, &files);
         let expected = if result.is_ok() { &new } else { &old };
         assert_eq!(system.files(), *expected, "step {step}: {result:?}");
+        // What was restored stays so after a crash.
+        for state in system.after_crash() {
+            for path in paths {
+                assert_eq!(state.get(path), expected.get(path), "step {step}, {path:?}");
+            }
+        }
 
         // A crash leaves each file old or new.
         let system = fresh();

@@ -253,9 +253,9 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         if let Some(state) = &self.state {
             state.settle(&*self.target, &in_graph.id, || self.runner.owed());
         }
-        if is_verification && let Some(reason) = self.runner.failure_of(node).map(str::to_owned) {
-            for id in in_graph.ids() {
-                self.report(Step::Failed(id.clone(), reason.clone()));
+        if is_verification {
+            for (id, reason) in self.runner.failures_of(node) {
+                self.report(Step::Failed(id, reason));
             }
         }
     }

@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use pkgres_manifest::ResourceId;
 
 use super::attempt::Outcome;
-use super::node_state::{LastResult, MemberResult};
+use super::node_state::{MemberResult, Verdict};
 use super::{NodeStatus, Runner};
-use crate::resource::Difference;
+use crate::resource::{Difference, ResourceError};
 
 impl Runner {
     /// Records the results of a group whose attempt failed for some of its members.
@@ -19,30 +19,43 @@ impl Runner {
         is_timed_out: bool,
     ) {
         let mut changed = BTreeSet::new();
-        let mut members = Vec::new();
-        let mut first_error = None;
+        let mut found = Vec::new();
         for (number, outcome) in outcomes.into_iter().enumerate() {
             if outcome.is_change() {
                 changed.insert(number);
             }
-            members.push(match outcome {
-                Outcome::Pending(differences) => MemberResult::Pending(differences),
+            found.push(match outcome {
+                Outcome::Pending(differences) => Ok(MemberResult::Pending(differences)),
                 Outcome::Impossible(differences, error)
                     if self.remedy_before(node, &error).is_some() =>
                 {
-                    MemberResult::Pending(differences)
+                    Ok(MemberResult::Pending(differences))
                 }
                 Outcome::Impossible(_, error)
                 | Outcome::Unfinished(_, error)
-                | Outcome::Failed(error) => {
-                    let message = error.to_string();
-                    first_error.get_or_insert(error);
-                    MemberResult::Failed(message)
-                }
-                _ => MemberResult::InOrder,
+                | Outcome::Failed(error) => Err(error),
+                _ => Ok(MemberResult::InOrder),
             });
         }
-        let Some(error) = first_error else {
+        if !changed.is_empty() {
+            self.nodes[node].is_changed = true;
+            self.note_change_in_part(node);
+        }
+        let is_unfinished = self.nodes[node].is_changed;
+        let mut worst: Option<Verdict> = None;
+        let mut members = Vec::new();
+        for result in found {
+            members.push(result.unwrap_or_else(|error| {
+                let verdict = self.judge(node, &error, is_timed_out, is_unfinished);
+                let result = self.result_of_member(&verdict, &error);
+                let before = worst.as_ref().map(Verdict::severity);
+                if before.is_none_or(|before| before < verdict.severity()) {
+                    worst = Some(verdict);
+                }
+                result
+            }));
+        }
+        let Some(verdict) = worst else {
             let pending = members.into_iter().filter_map(|member| match member {
                 MemberResult::Pending(differences) => Some(differences),
                 _ => None,
@@ -50,19 +63,20 @@ impl Runner {
             self.record_pending(node, pending.flatten().collect());
             return;
         };
-        if !changed.is_empty() {
-            self.nodes[node].is_changed = true;
-            self.note_change_in_part(node);
-        }
-        self.handle_error(node, &error, is_timed_out);
-        if !self.nodes[node].has_failed()
-            && !matches!(self.nodes[node].result, LastResult::Retrying(_))
-        {
-            return;
-        }
-        self.nodes[node].members = members;
-        // What only needs members that have not failed need not wait for the others.
-        for next in self.not_held(node) {
+        let is_unknown = matches!(verdict, Verdict::Unknown(_));
+        self.follow(node, verdict);
+        let state = &mut self.nodes[node];
+        state.members = members;
+        let next_nodes = if is_unknown {
+            // What could be changed was.
+            state.is_changed = false;
+            let edges = self.graph.successors(node).iter();
+            edges.map(|edge| edge.to).collect()
+        } else {
+            // What only needs members that have not failed need not wait for the others.
+            self.not_held(node)
+        };
+        for next in next_nodes {
             let senders = self.graph.senders(node, next);
             let mut changed = changed.iter();
             if changed.any(|member| senders.is_none_or(|senders| senders.contains(member))) {
@@ -115,26 +129,34 @@ impl Runner {
                     (NodeStatus::Pending(differences), _) => {
                         pending(node.differences_of(id, differences))
                     }
-                    (NodeStatus::Failed(_) | NodeStatus::Retrying(_), Some(result)) => {
-                        match (result, &status) {
-                            (MemberResult::InOrder, _) => NodeStatus::InOrder,
-                            (MemberResult::Pending(differences), _) => {
-                                NodeStatus::Pending(differences.clone())
-                            }
-                            (MemberResult::Failed(message), NodeStatus::Retrying(_)) => {
-                                NodeStatus::Retrying(message.clone())
-                            }
-                            (MemberResult::Failed(message), _) => {
-                                NodeStatus::Failed(message.clone())
-                            }
-                        }
-                    }
+                    (
+                        NodeStatus::Failed(_)
+                        | NodeStatus::Retrying(_)
+                        | NodeStatus::Deferred(..)
+                        | NodeStatus::Unknown(_),
+                        Some(result),
+                    ) => status_of_member(result, &status),
                     (status, _) => status.clone(),
                 };
                 resources.push((id.clone(), status));
             }
         }
         resources
+    }
+
+    /// The result of a member whose attempt ended with an error.
+    fn result_of_member(&self, verdict: &Verdict, error: &ResourceError) -> MemberResult {
+        match verdict {
+            Verdict::Unknown(reason) => MemberResult::Unknown(reason.clone()),
+            Verdict::Deferred(before, reason) => {
+                let before = self.graph.nodes()[*before].id.clone();
+                MemberResult::Deferred(before, reason.clone())
+            }
+            Verdict::Retried(message) | Verdict::Failed(message) => {
+                MemberResult::Failed(message.clone())
+            }
+            Verdict::Cancelled => MemberResult::Failed(error.to_string()),
+        }
     }
 }
 
@@ -146,3 +168,22 @@ fn pending(differences: Vec<Difference>) -> NodeStatus {
         NodeStatus::Pending(differences)
     }
 }
+
+/// The state of a member of a group whose state is `group`.
+fn status_of_member(result: &MemberResult, group: &NodeStatus) -> NodeStatus {
+    match result {
+        MemberResult::InOrder => NodeStatus::InOrder,
+        MemberResult::Pending(differences) => NodeStatus::Pending(differences.clone()),
+        MemberResult::Unknown(reason) => NodeStatus::Unknown(reason.clone()),
+        MemberResult::Deferred(before, reason) => {
+            NodeStatus::Deferred(before.clone(), reason.clone())
+        }
+        MemberResult::Failed(message) => match group {
+            NodeStatus::Retrying(_) => NodeStatus::Retrying(message.clone()),
+            _ => NodeStatus::Failed(message.clone()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use pkgres_manifest::ResourceId;
+
 use super::NodeKey;
 use super::rate_limit::Bucket;
 use crate::graph::Node;
@@ -150,6 +152,10 @@ pub(super) enum MemberResult {
     InOrder,
     /// What differs; it may not be changed.
     Pending(Vec<Difference>),
+    /// Why it is not known whether all of it is in order.
+    Unknown(String),
+    /// Why it cannot be in order without this resource before it, which is not changed in this run.
+    Deferred(ResourceId, String),
     /// Why it failed.
     Failed(String),
 }
@@ -173,6 +179,20 @@ pub(crate) enum Verdict {
     Deferred(usize, String),
     /// It failed for good.
     Failed(String),
+}
+
+impl Verdict {
+    /// Which of several verdicts counts for a group: the greatest. An attempt that failed says more than one that found
+    /// nothing out.
+    pub(super) fn severity(&self) -> u8 {
+        match self {
+            Self::Unknown(_) => 0,
+            Self::Deferred(..) => 1,
+            Self::Cancelled => 2,
+            Self::Retried(_) => 3,
+            Self::Failed(_) => 4,
+        }
+    }
 }
 
 /// The time limit of the running attempt.
@@ -310,7 +330,12 @@ impl NodeState {
         let mut members = self.members.iter();
         self.pending().is_some()
             || self.deferred_behind().is_some()
-            || members.any(|member| matches!(member, MemberResult::Pending(_)))
+            || members.any(|member| {
+                matches!(
+                    member,
+                    MemberResult::Pending(_) | MemberResult::Deferred(..)
+                )
+            })
     }
 
     /// Whether the node itself is in order, as far as is known.

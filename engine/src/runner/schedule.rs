@@ -361,6 +361,11 @@ impl Runner {
     pub(super) fn handle_error(&mut self, node: usize, error: &ResourceError, is_timed_out: bool) {
         let is_unfinished = self.nodes[node].is_changed;
         let verdict = self.judge(node, error, is_timed_out, is_unfinished);
+        self.follow(node, verdict);
+    }
+
+    /// Records what an error of an attempt says about the node, and makes another attempt if that is to be done.
+    pub(super) fn follow(&mut self, node: usize, verdict: Verdict) {
         let delay = self.graph.nodes()[node].meta.delay;
         let state = &mut self.nodes[node];
         match verdict {

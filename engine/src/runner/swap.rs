@@ -46,6 +46,7 @@ impl Runner {
                 // Its number is that of another node now.
                 if state.deferred_behind().is_some() {
                     state.result = LastResult::None;
+                    state.members.clear();
                     state.phase = Phase::Dirty;
                 }
                 if owed.contains(&node.id) && !state.refresh {

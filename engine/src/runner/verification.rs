@@ -7,8 +7,10 @@
 
 use std::collections::BTreeSet;
 
+use pkgres_manifest::ResourceId;
+
 use super::attempt::Outcome;
-use super::node_state::{Cause, LastResult, NodeState, Phase, Timeout};
+use super::node_state::{Cause, LastResult, MemberResult, NodeState, Phase, Timeout};
 use super::{Interruption, NodeKey, Runner};
 use crate::resource::{Difference, ResourceError, listed};
 
@@ -36,10 +38,22 @@ impl Runner {
         state.is_some_and(|state| state.cause == Cause::Verified)
     }
 
-    /// Why a node has failed.
-    pub(crate) fn failure_of(&self, key: NodeKey) -> Option<&str> {
-        let node = self.by_key.get(&key)?;
-        self.nodes[*node].failure()
+    /// The resources of a node that have failed, and why.
+    pub(crate) fn failures_of(&self, key: NodeKey) -> Vec<(ResourceId, String)> {
+        let Some(node) = self.by_key.get(&key).copied() else {
+            return Vec::new();
+        };
+        let state = &self.nodes[node];
+        let Some(failure) = state.failure() else {
+            return Vec::new();
+        };
+        let ids = self.graph.nodes()[node].ids().iter().enumerate();
+        let failed = ids.filter_map(|(number, id)| match state.members.get(number) {
+            None => Some((id.clone(), failure.to_owned())),
+            Some(MemberResult::Failed(failure)) => Some((id.clone(), failure.clone())),
+            Some(_) => None,
+        });
+        failed.collect()
     }
 
     /// Begins the verification once everything is in order, and starts what can start.
@@ -97,26 +111,50 @@ impl Runner {
         let state = &mut self.nodes[node];
         state.timers.timeout = Timeout::None;
         state.phase = Phase::Clean;
-        match outcome {
-            Outcome::InOrder(_)
-            | Outcome::Kept(_)
-            | Outcome::Changed(..)
-            | Outcome::Failed(ResourceError::Unknown(_)) => {}
+        let in_graph = &self.graph.nodes()[node];
+        let of_members: Vec<Option<String>> = match &outcome {
+            Outcome::Members(members) => {
+                let members = members.iter();
+                members.map(|member| self.undone(node, member)).collect()
+            }
             Outcome::Pending(differences)
             | Outcome::Impossible(differences, _)
             | Outcome::Unfinished(differences, _) => {
-                let message = self.describe_undone(node, &differences);
-                self.fail_for_good(node, message);
+                let ids = in_graph.members.iter();
+                let own = ids.map(|id| in_graph.differences_of(id, differences));
+                own.map(|own| (!own.is_empty()).then(|| self.describe_undone(node, &own)))
+                    .collect()
             }
-            Outcome::Members(members) => {
-                for member in members {
-                    self.on_verification_end(node, member);
-                }
-            }
-            Outcome::Failed(_) if self.interruption > Interruption::None => {}
-            Outcome::Failed(error) => self.fail_for_good(node, error.to_string()),
+            _ => Vec::new(),
+        };
+        // It is one failure, whatever number of its members differs.
+        let failure = self.undone(node, &outcome);
+        let failure = failure.or_else(|| of_members.iter().flatten().next().cloned());
+        if let Some(message) = failure {
+            self.fail_for_good(node, message);
+            let results = of_members.into_iter().map(|failure| match failure {
+                Some(message) => MemberResult::Failed(message),
+                None => MemberResult::InOrder,
+            });
+            self.nodes[node].members = results.collect();
         }
         self.update_open(node);
+    }
+
+    /// Why a node, or a member of it, has failed according to its check; `None` if it has not.
+    fn undone(&self, node: usize, outcome: &Outcome) -> Option<String> {
+        match outcome {
+            Outcome::Pending(differences)
+            | Outcome::Impossible(differences, _)
+            | Outcome::Unfinished(differences, _) => Some(self.describe_undone(node, differences)),
+            Outcome::Failed(ResourceError::Unknown(_)) => None,
+            Outcome::Failed(error) => {
+                (self.interruption == Interruption::None).then(|| error.to_string())
+            }
+            Outcome::InOrder(_) | Outcome::Kept(_) | Outcome::Changed(..) | Outcome::Members(_) => {
+                None
+            }
+        }
     }
 
     /// What was undone of a node, and what was changed after it was in order.

@@ -37,7 +37,7 @@ pub(super) enum Seen {
     Lost,
 }
 
-/// What to say of an error that a limit of the system causes, in place of its own words.
+/// The message for an error that a limit of the system causes; `None` for other errors.
 pub(super) fn limit(error: &io::Error) -> Option<&'static str> {
     match Errno::from_io_error(error)? {
         Errno::MFILE => Some(

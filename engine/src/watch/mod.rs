@@ -50,7 +50,9 @@ impl SharedWatches {
     /// The instance, which is closed once nothing uses it.
     fn instance(&self) -> Result<Arc<Instance>, TargetError> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(instance) = known.upgrade() {
+        // One that ended, because its events could not be read, watches nothing any more.
+        let is_alive = |instance: &Arc<Instance>| !instance.shared.table().is_ended;
+        if let Some(instance) = known.upgrade().filter(is_alive) {
             return Ok(instance);
         }
         let instance = Arc::new(Instance::start()?);
@@ -191,10 +193,8 @@ impl Drop for Watcher {
         let shared = &self.instance.shared;
         let mut table = shared.table();
         table.watchers.remove(&self.key);
-        let all = table.paths.keys().copied();
-        let own: Vec<WatchedNode> = all.filter(|(watcher, _)| *watcher == self.key).collect();
-        for node in own {
-            shared.forget(&mut table, node);
+        for number in table.forget_all_of(self.key) {
+            shared.inotify.remove(number);
         }
     }
 }
@@ -372,20 +372,36 @@ impl Table {
     /// Forgets a node; returns the watches that nobody needs any more.
     fn forget(&mut self, node: WatchedNode) -> Vec<WatchNumber> {
         self.paths.remove(&node);
+        self.remove_from_watches(|nodes| {
+            nodes.remove(&node);
+        })
+    }
+
+    /// Forgets all nodes of a watcher; returns the watches that nobody needs any more.
+    fn forget_all_of(&mut self, watcher: WatcherKey) -> Vec<WatchNumber> {
+        let is_other = |(of, _): &WatchedNode| *of != watcher;
+        self.paths.retain(|node, _| is_other(node));
+        self.remove_from_watches(|nodes| nodes.retain(is_other))
+    }
+
+    /// Removes nodes from all watches in one pass; returns the watches that nobody needs any more.
+    fn remove_from_watches(
+        &mut self,
+        remove: impl Fn(&mut BTreeSet<WatchedNode>),
+    ) -> Vec<WatchNumber> {
         let mut unused = Vec::new();
-        for (number, watch) in &mut self.watches {
-            watch.all.remove(&node);
+        self.watches.retain(|number, watch| {
+            remove(&mut watch.all);
             watch.entries.retain(|_, nodes| {
-                nodes.remove(&node);
+                remove(nodes);
                 !nodes.is_empty()
             });
-            if watch.all.is_empty() && watch.entries.is_empty() {
+            let is_used = !watch.all.is_empty() || !watch.entries.is_empty();
+            if !is_used {
                 unused.push(*number);
             }
-        }
-        for number in &unused {
-            self.watches.remove(number);
-        }
+            is_used
+        });
         unused
     }
 }
@@ -396,3 +412,6 @@ impl Watch {
         self.all.iter().chain(entries).copied().collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -181,6 +181,7 @@ impl Resource for File {
             path: self.path.clone(),
             content: written,
             attributes: compared.attributes,
+            exists: entry.is_some(),
             parents,
             differences,
         }))
@@ -316,6 +317,7 @@ impl File {
             path: self.path.clone(),
             content: None,
             attributes: compared.attributes,
+            exists: entry.is_some(),
             parents: Parents::missing(self.has_parents, &self.path, probe)?,
             differences,
         }))
@@ -346,8 +348,20 @@ struct Write {
     /// The new content; `None` if only the attributes differ.
     content: Option<Content>,
     attributes: EntryAttributes,
+    /// Whether the file is there already.
+    exists: bool,
     parents: Parents,
     differences: Vec<Difference>,
+}
+
+impl Write {
+    /// Checks that nothing is mounted at the file, if it is to be replaced. Nothing can be mounted where nothing is.
+    fn check_replaceable(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        if self.exists && self.content.is_some() {
+            check_not_mounted(probe, &self.path)?;
+        }
+        Ok(())
+    }
 }
 
 impl Change for Write {
@@ -356,9 +370,7 @@ impl Change for Write {
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
-        if self.content.is_some() {
-            check_not_mounted(probe, &self.path)?;
-        }
+        self.check_replaceable(probe)?;
         self.parents.check(&self.path, probe)
     }
 
@@ -373,9 +385,12 @@ impl Change for Write {
                 None => target.set_attributes(&self.path, self.attributes),
             })
             // The system only says that it is busy.
-            .map_err(|error| match check_not_mounted(target, &self.path) {
-                Err(mounted @ ResourceError::Invalid(_)) if self.content.is_some() => mounted,
+            .map_err(|error| match self.check_replaceable(target) {
+                Err(mounted @ ResourceError::Invalid(_)) => mounted,
                 _ => error,
             })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,9 @@
 //! It leaves out what its own patterns name, and what `build_ignore` in `galaxy.yml` names. A pattern is one of
 //! Python's `fnmatch`, in which `*` is any text, slashes among it, and has to match the whole path of a file or of a
 //! folder around it.
+//!
+//! The key `manifest` of `galaxy.yml` selects files by directives instead. They are not read: with this key, all files
+//! count as part of the release.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +37,7 @@ const MAX_PATTERNS: usize = 1_000;
 /// The files of a source folder that are a part of the release, and its `galaxy.yml`.
 pub(super) struct BuiltFiles<'tree> {
     tree: &'tree dyn FileTree,
-    patterns: Vec<String>,
+    patterns: Vec<Pattern>,
 }
 
 impl<'tree> BuiltFiles<'tree> {
@@ -45,7 +48,8 @@ impl<'tree> BuiltFiles<'tree> {
         options: &ReadOptions,
     ) -> Self {
         let patterns = if file.name() == GALAXY_FILE {
-            patterns(file, &options.limits)
+            let patterns = patterns(file, &options.limits);
+            patterns.iter().map(|text| Pattern::new(text)).collect()
         } else {
             Vec::new()
         };
@@ -59,7 +63,7 @@ impl<'tree> BuiltFiles<'tree> {
         }
         let is_left_out = |path: &str| {
             let mut patterns = self.patterns.iter();
-            patterns.any(|pattern| matches(pattern.as_bytes(), path.as_bytes()))
+            patterns.any(|pattern| pattern.matches(path.as_bytes()))
         };
         let mut folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let is_in_one = folders.any(|folder| {
@@ -105,7 +109,7 @@ impl FileTree for BuiltFiles<'_> {
     }
 }
 
-/// The patterns of a `galaxy.yml`, and those that always hold.
+/// The patterns of a `galaxy.yml`, and those that always hold. There are none if it selects files by directives.
 fn patterns(file: &FormatFile<'_>, limits: &Limits) -> Vec<String> {
     let mut patterns: Vec<String> = PATTERNS.map(str::to_owned).into();
     let read = read_yaml(file.path, file.bytes, GALAXY_FILE, limits);
@@ -115,6 +119,9 @@ fn patterns(file: &FormatFile<'_>, limits: &Limits) -> Vec<String> {
     let Some(mapping) = document.as_mapping() else {
         return patterns;
     };
+    if mapping.get("manifest").is_some() {
+        return Vec::new();
+    }
     let text = |key: &str| Some(mapping.get(key)?.as_scalar()?.text.as_str());
     if let (Some(namespace), Some(name)) = (text("namespace"), text("name")) {
         patterns.push(format!("{namespace}-{name}-*.tar.gz"));
@@ -128,49 +135,98 @@ fn patterns(file: &FormatFile<'_>, limits: &Limits) -> Vec<String> {
     patterns
 }
 
-/// Whether a pattern of Python's `fnmatch` matches a whole path. Its time is at most the product of the lengths.
-fn matches(pattern: &[u8], path: &[u8]) -> bool {
-    let (mut in_pattern, mut in_path) = (0, 0);
-    // The last `*`, and where the path continues if it takes one byte more.
-    let mut star: Option<(usize, usize)> = None;
-    while in_path < path.len() {
-        if pattern.get(in_pattern) == Some(&b'*') {
-            star = Some((in_pattern, in_path));
-            in_pattern += 1;
-            continue;
+/// A pattern of Python's `fnmatch`.
+struct Pattern(Vec<Part>);
+
+/// A part of a pattern.
+enum Part {
+    /// Any text.
+    Star,
+    /// Any byte.
+    Any,
+    /// One of the bytes of a set such as `a-z_`, or a byte that is not in it.
+    Set {
+        set: Vec<u8>,
+        is_negated: bool,
+    },
+    Literal(u8),
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = text.as_bytes();
+        // If one bracket has no end, no later one has.
+        let mut may_have_end = true;
+        while let Some((first, behind)) = rest.split_first() {
+            if *first == b'[' && may_have_end {
+                if let Some((part, behind)) = Part::set(behind) {
+                    parts.push(part);
+                    rest = behind;
+                    continue;
+                }
+                may_have_end = false;
+            }
+            parts.push(match first {
+                b'*' => Part::Star,
+                b'?' => Part::Any,
+                literal => Part::Literal(*literal),
+            });
+            rest = behind;
         }
-        let rest = pattern.get(in_pattern..).unwrap_or_default();
-        if let Some(length) = matches_one(rest, path[in_path]) {
-            in_pattern += length;
-            in_path += 1;
-        } else if let Some((at, taken)) = star {
+        Self(parts)
+    }
+
+    /// Whether it matches a whole path. The time is at most the product of the lengths.
+    fn matches(&self, path: &[u8]) -> bool {
+        let (mut in_pattern, mut in_path) = (0, 0);
+        // The last `*`, and where the path continues if it takes one byte more.
+        let mut star: Option<(usize, usize)> = None;
+        while let Some(byte) = path.get(in_path) {
+            match self.0.get(in_pattern) {
+                Some(Part::Star) => {
+                    star = Some((in_pattern, in_path));
+                    in_pattern += 1;
+                    continue;
+                }
+                Some(part) if part.matches(*byte) => {
+                    in_pattern += 1;
+                    in_path += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let Some((at, taken)) = star else {
+                return false;
+            };
             star = Some((at, taken + 1));
             in_pattern = at + 1;
             in_path = taken + 1;
-        } else {
-            return false;
         }
+        let mut rest = self.0.get(in_pattern..).unwrap_or_default().iter();
+        rest.all(|part| matches!(part, Part::Star))
     }
-    let mut rest = pattern.get(in_pattern..).unwrap_or_default().iter();
-    rest.all(|next| *next == b'*')
 }
 
-/// The length of the part of a pattern that matches one byte; `None` if it does not match.
-fn matches_one(pattern: &[u8], byte: u8) -> Option<usize> {
-    match *pattern.first()? {
-        b'?' => Some(1),
-        b'[' => {
-            let is_negated = pattern.get(1) == Some(&b'!');
-            let start = if is_negated { 2 } else { 1 };
-            // A bracket at the beginning is one of the bytes.
-            let behind_first = pattern.get(start + 1..).unwrap_or_default();
-            let Some(length) = memchr::memchr(b']', behind_first).map(|length| length + 1) else {
-                return (byte == b'[').then_some(1);
-            };
-            let set = &pattern[start..start + length];
-            (is_in_set(set, byte) != is_negated).then_some(start + length + 1)
+impl Part {
+    /// The set behind a bracket, and what follows it; `None` if the set has no end.
+    fn set(text: &[u8]) -> Option<(Self, &[u8])> {
+        let is_negated = text.first() == Some(&b'!');
+        let text = text.get(usize::from(is_negated)..)?;
+        // A bracket at the beginning is one of the bytes.
+        let end = memchr::memchr(b']', text.get(1..)?)? + 1;
+        let set = text[..end].to_vec();
+        Some((Self::Set { set, is_negated }, &text[end + 1..]))
+    }
+
+    /// Whether it matches a byte.
+    fn matches(&self, byte: u8) -> bool {
+        match self {
+            Self::Star => false,
+            Self::Any => true,
+            Self::Set { set, is_negated } => is_in_set(set, byte) != *is_negated,
+            Self::Literal(literal) => *literal == byte,
         }
-        literal => (literal == byte).then_some(1),
     }
 }
 
@@ -284,11 +340,38 @@ mod tests {
             ("[a-c]x", "bx", true),
             ("[a-]", "-", true),
             ("[", "[", true),
+            ("[]", "[]", true),
+            ("[!]", "[!]", true),
+            ("[!", "[!", true),
+            ("[a]*[b", "a/[b", true),
+            ("[[]", "[", true),
+            ("[b-a]", "b", false),
         ] {
-            let found = matches(pattern.as_bytes(), path.as_bytes());
+            let found = Pattern::new(pattern).matches(path.as_bytes());
             assert_eq!(found, expected, "{pattern} {path}");
         }
         let hostile = "*a".repeat(500) + "b";
-        assert!(!matches(hostile.as_bytes(), "a".repeat(4_000).as_bytes()));
+        let path = "a".repeat(4_000);
+        assert!(!Pattern::new(&hostile).matches(path.as_bytes()));
+    }
+
+    /// The end of a bracket is searched for once if there is none, which a run of this length would not survive otherwise.
+    #[test]
+    fn a_bracket_without_an_end_is_a_literal() {
+        let length = |pattern: &str| Pattern::new(pattern).0.len();
+        assert_eq!(length("[a]["), 2);
+        let brackets = "[".repeat(3_000_000);
+        assert_eq!(length(&brackets), brackets.len());
+        let pattern = Pattern::new(&format!("*{brackets}"));
+        assert!(!pattern.matches("[".repeat(4_000).as_bytes()));
+    }
+
+    #[test]
+    fn directives_leave_everything_in() {
+        let paths = || vec![".git/config", "a.py", "galaxy.yml"];
+        for manifest in ["{}", "", "{directives: [exclude a.py]}"] {
+            let galaxy = format!("manifest: {manifest}\n");
+            assert_eq!(built(&galaxy, paths()), paths(), "{manifest}");
+        }
     }
 }

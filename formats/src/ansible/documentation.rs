@@ -66,7 +66,14 @@ pub(super) fn read(
                 continue;
             }
             let module = SourceText::new(&shown, text.as_ref());
-            for (text_name, (found, span)) in assigned(module.text(), is_fragment) {
+            let assigned = assigned(module.text(), is_fragment);
+            let is_found = assigned.texts.contains_key(DOCUMENTATION);
+            if assigned.is_broken && may_have_some && !is_found {
+                let place = Location::new(&module, Span::default());
+                let why = "is not found, because the module cannot be parsed";
+                findings.push(unknown(why, DOCUMENTATION, place));
+            }
+            for (text_name, (found, span)) in assigned.texts {
                 if !is_documentation(text_name, is_fragment) {
                     continue;
                 }

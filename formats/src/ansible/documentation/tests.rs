@@ -1,5 +1,7 @@
 //! Options as documentation states them.
 
+use std::sync::LazyLock;
+
 use super::*;
 
 /// Files in memory.
@@ -79,6 +81,12 @@ fn fragments_of_the_collection_are_read_and_others_named() {
     );
 }
 
+/// A module that is too large to be parsed.
+static LARGE: LazyLock<String> = LazyLock::new(|| {
+    let module = "DOCUMENTATION = '''\noptions: {i: {type: str}}\n'''\n".to_owned();
+    module + &"#".repeat(MAX_MODULE_BYTES)
+});
+
 #[test]
 fn what_is_computed_or_broken_is_unknown() {
     let files = vec![
@@ -96,6 +104,11 @@ fn what_is_computed_or_broken_is_unknown() {
             "DOCUMENTATION = '''\noptions: {d: {default: \"\\\\\\\\d\"}}",
         ),
         ("plugins/modules/e.yml", "- DOCUMENTATION\n"),
+        (
+            "plugins/modules/h.py",
+            "DOCUMENTATION = '''\noptions: {h: {type: str}}\n''' if\n",
+        ),
+        ("plugins/modules/i.py", LARGE.as_str()),
         (
             "plugins/module_utils/f.py",
             "DOCUMENTATION = '''\noptions: {f: {}}\n'''\n",

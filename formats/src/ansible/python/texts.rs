@@ -40,8 +40,9 @@ impl LiteralText {
         }
     }
 
-    /// Adds the text between the quotes of a literal. `start` is where it begins in the module.
-    fn push_literal(&mut self, content: &str, start: usize, is_raw: bool) {
+    /// Adds the text between the quotes of a literal. `start` is where it begins in the module. `None` if the text of an
+    /// escape sequence is not known.
+    fn push_literal(&mut self, content: &str, start: usize, is_raw: bool) -> Option<()> {
         let special: &[char] = if is_raw { &['\r'] } else { &['\r', '\\'] };
         let mut at = 0;
         while let Some(length) = content[at..].find(special) {
@@ -55,28 +56,33 @@ impl LiteralText {
                     if rest.starts_with("\r\n") { 2 } else { 1 },
                 )
             } else {
-                escape(rest)
+                escape(rest)?
             };
             self.push(&text, start + at);
             at += length;
         }
         self.push(&content[at..], start + at);
+        Some(())
     }
 }
 
-/// The text of the escape sequence that a text begins with, and the length of the sequence.
-fn escape(text: &str) -> (String, usize) {
+/// The text of the escape sequence that a text begins with, and the length of the sequence. `None` if Python does not
+/// accept the sequence, if it is half of a surrogate pair, or if it names a character, as `\N{BULLET}` does.
+fn escape(text: &str) -> Option<(String, usize)> {
     let Some(kind) = text[1..].chars().next() else {
-        return (text.to_owned(), text.len());
+        return Some((text.to_owned(), text.len()));
     };
     let length = 1 + kind.len_utf8();
     let plain = |text: &str| (text.to_owned(), length);
     let number = |digits: usize| {
         let digits = text.get(length..length + digits)?;
+        // `from_str_radix` accepts a sign.
+        let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let digits = Some(digits).filter(|_| is_number)?;
         let number = u32::from_str_radix(digits, 16).ok()?;
         Some((char::from_u32(number)?.to_string(), length + digits.len()))
     };
-    let known = match kind {
+    match kind {
         '\r' if text[length..].starts_with('\n') => Some((String::new(), length + 1)),
         '\n' | '\r' => Some(plain("")),
         '\\' | '\'' | '"' => Some(plain(&text[1..length])),
@@ -99,20 +105,29 @@ fn escape(text: &str) -> (String, usize) {
             let character = number.and_then(char::from_u32);
             character.map(|character| (character.to_string(), 1 + count))
         }
-        _ => None,
-    };
-    // Python keeps an unknown sequence as it is written.
-    known.unwrap_or_else(|| plain(&text[..length]))
+        'N' => None,
+        // Python keeps an unknown sequence as it is written.
+        _ => Some(plain(&text[..length])),
+    }
 }
 
-/// The texts that are assigned to names at the top level of a module, or in the classes there, and where their values are
-/// written. A value that is no text is `None`; the last assignment to a name counts.
-pub(crate) fn assigned(
-    module: &str,
-    in_classes: bool,
-) -> BTreeMap<&str, (Option<LiteralText>, Span)> {
+/// The texts that a module assigns to names.
+#[derive(Debug, Default)]
+pub(crate) struct AssignedTexts<'module> {
+    /// The texts by their names, and where they are written. A value that is no text is `None`.
+    pub(crate) texts: BTreeMap<&'module str, (Option<LiteralText>, Span)>,
+    /// Whether some may be missing, because the module has errors, or is too large to be parsed.
+    pub(crate) is_broken: bool,
+}
+
+/// The texts that are assigned to names at the top level of a module, or in the classes there. The last assignment to a
+/// name counts.
+pub(crate) fn assigned(module: &str, in_classes: bool) -> AssignedTexts<'_> {
     let Some(tree) = super::parse(module.as_bytes()) else {
-        return BTreeMap::new();
+        return AssignedTexts {
+            is_broken: true,
+            ..AssignedTexts::default()
+        };
     };
     let root = tree.root_node();
     let mut texts = BTreeMap::new();
@@ -131,7 +146,10 @@ pub(crate) fn assigned(
             add(statement, module, &mut texts);
         }
     }
-    texts
+    AssignedTexts {
+        texts,
+        is_broken: root.has_error(),
+    }
 }
 
 /// Adds the names and the value of an assignment such as `A = B = "text"`.
@@ -187,7 +205,7 @@ fn literal(expression: Node<'_>, module: &str) -> Option<LiteralText> {
                     return None;
                 }
                 let content = module.get(first.end_byte()..last.start_byte())?;
-                text.push_literal(content, first.end_byte(), prefix == "r");
+                text.push_literal(content, first.end_byte(), prefix == "r")?;
             }
             _ => return None,
         }
@@ -201,7 +219,7 @@ mod tests {
 
     /// The texts of a module.
     fn values(module: &str) -> Vec<String> {
-        let texts = assigned(module, false).into_iter();
+        let texts = assigned(module, false).texts.into_iter();
         let lines = texts.map(|(name, (text, _))| {
             let value = text.map(|text| text.value);
             format!("{name} {value:?}")
@@ -223,6 +241,13 @@ mod tests {
             ("A = '\\x41\\u00e9\\101\\0\\t'\n", r#"A Some("AéA\0\t")"#),
             ("A = '''a\r\nb\\\r\nc'''\r\n", r#"A Some("a\nbc")"#),
             ("A = 'a'\nA = 'b'\n", r#"A Some("b")"#),
+            ("A = '\\x4'\n", "A None"),
+            ("A = '\\x+1'\n", "A None"),
+            ("A = '\\u-001'\n", "A None"),
+            ("A = '\\ud800'\n", "A None"),
+            ("A = '\\N{BULLET}'\n", "A None"),
+            ("A = r'\\N{BULLET}\\x+1'\n", r#"A Some("\\N{BULLET}\\x+1")"#),
+            ("A = '\\g\\8'\n", r#"A Some("\\g\\8")"#),
             ("A = f'a'\n", "A None"),
             ("A = b'a'\n", "A None"),
             ("A = 'a' + B\n", "A None"),
@@ -241,7 +266,7 @@ mod tests {
     #[test]
     fn places_in_a_text_are_places_in_the_module() {
         let module = "A = ('a\\tb'\n  '''c\\\nd''')\n";
-        let (text, _) = &assigned(module, false)["A"];
+        let (text, _) = &assigned(module, false).texts["A"];
         let text = text.as_ref().expect("a text");
         assert_eq!(text.value, "a\tbcd");
         for (at, character) in text.value.char_indices() {

@@ -9,7 +9,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirem
 use super::facts::{Facts, split_collection};
 use super::facts_of_files::{fragments, named_places};
 use super::removed_plugins::ForeignRoutes;
-use super::runtime_yml::{RUNTIME_FILE, place_of_redirect};
+use super::runtime_yml::{RUNTIME_FILE, places_of_redirects};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{
     AllowedReleases, ClassReference, ReferenceHints, ReferenceWords, References, somewhere_in,
@@ -29,6 +29,8 @@ pub(crate) struct CollectionReferences<'check> {
     redirects: Vec<ClassReference>,
     /// Where its YAML files name classes of other collections, once it was asked for.
     pub(super) named: OnceCell<BTreeMap<(String, ClassName), Location>>,
+    /// Where its plug-ins are redirected, by their paths, once it was asked for.
+    redirect_places: OnceCell<BTreeMap<String, Location>>,
 }
 
 impl<'check> CollectionReferences<'check> {
@@ -57,6 +59,7 @@ impl<'check> CollectionReferences<'check> {
             options,
             routes: ForeignRoutes::new(known, options),
             named: OnceCell::new(),
+            redirect_places: OnceCell::new(),
         }
     }
 
@@ -75,11 +78,14 @@ impl<'check> CollectionReferences<'check> {
     }
 
     fn place_of_redirect(&self, path: &str) -> Location {
-        let limit = self.options.limits.manifest_bytes;
-        let bytes = self.tree.read(RUNTIME_FILE, limit).ok().flatten();
-        let shown = format!("{}{RUNTIME_FILE}", self.prefix);
         let limits = &self.options.limits;
-        let place = bytes.and_then(|bytes| place_of_redirect(&shown, &bytes, path, limits));
+        let shown = format!("{}{RUNTIME_FILE}", self.prefix);
+        let places = self.redirect_places.get_or_init(|| {
+            let read = self.tree.read(RUNTIME_FILE, limits.manifest_bytes);
+            let bytes = read.ok().flatten().unwrap_or_default();
+            places_of_redirects(&shown, &bytes, limits)
+        });
+        let place = places.get(path).cloned();
         place.unwrap_or_else(|| somewhere_in(&shown))
     }
 

@@ -182,7 +182,7 @@ impl Facts {
         }
         let defined = self.defined();
         let mut dangling = redirects;
-        dangling.retain(|(_, target)| !defined.contains_key(target));
+        dangling.retain(|(path, target)| has_own_file(path) && !defined.contains_key(target));
         dangling
     }
 
@@ -227,8 +227,9 @@ impl Facts {
     }
 
     /// Adds a name that is redirected into another collection. If that is a declared dependency, the name is a class that
-    /// uses its target, because it depends on the version whether it works. A redirect into any other collection defines
-    /// nothing: the plug-in [has moved](super::moved).
+    /// uses its target, because it depends on the version whether it works; one without [a file of its
+    /// own](has_own_file) uses nothing. A redirect into any other collection defines nothing: the plug-in
+    /// [has moved](super::moved).
     fn add_moved(
         &self,
         classes: &mut BTreeMap<String, Relations>,
@@ -257,7 +258,7 @@ impl Facts {
         }
         classes.entry(format!("{path}.*")).or_default();
         let edges = classes.entry(path.to_owned()).or_default();
-        if !is_core {
+        if !is_core && has_own_file(path) {
             edges.uses.extend(target);
         }
     }
@@ -310,6 +311,14 @@ pub(crate) fn split_collection(name: &str) -> Option<(&str, &str)> {
     let first = name.find('.')?;
     let second = first + 1 + name[first + 1..].find('.')?;
     Some((&name[..second], &name[second + 1..]))
+}
+
+/// Whether a plug-in with this path in its collection is found by a file of its name. Filters and tests are not: one file
+/// defines many, and their names are only known once it is loaded.
+pub(super) fn has_own_file(path: &str) -> bool {
+    let kind = path.strip_prefix("plugins.").unwrap_or(path);
+    let kind = kind.split('.').next().unwrap_or(kind);
+    !matches!(kind, "filter" | "test")
 }
 
 /// The collection and path to which a route leads.

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::facts::{Facts, split_collection};
+use super::facts::{Facts, has_own_file, split_collection};
 use super::name::{is_collection_name, is_identifier};
 use super::python::ImportKind;
 use crate::references::ClassReference;
@@ -20,9 +20,11 @@ impl Facts {
         references
     }
 
-    /// The plug-ins that are redirected into other collections, as references to the plug-ins that are used instead.
+    /// The plug-ins that are redirected into other collections, as references to the plug-ins that are used instead. Those
+    /// without [a file of their own](has_own_file) are left out.
     pub(super) fn redirected_elsewhere(&self) -> Vec<ClassReference> {
         let ends = self.ends_of_redirects().into_iter();
+        let ends = ends.filter(|(path, _)| has_own_file(path));
         ends.filter_map(|(path, (collection, target))| self.reference(&path, &collection, &target))
             .collect()
     }

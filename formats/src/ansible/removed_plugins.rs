@@ -11,7 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
 
 use super::artifact::CollectionArtifact;
-use super::facts::{Route, redirect_target};
+use super::facts::{Route, has_own_file, redirect_target};
 use super::moved::{called, folder_of, moved_to};
 use super::narrow_range::{narrowed_range, with_clause};
 use super::runtime_yml::{self, RUNTIME_FILE};
@@ -90,8 +90,8 @@ impl<'check> ForeignRoutes<'check> {
         findings
     }
 
-    /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects to something that no
-    /// version has of the collection that it requires for them.
+    /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects into a collection that it
+    /// requires, of which no allowed version has the target.
     pub(super) fn redirected_to_nothing(
         &self,
         root: &dyn References,
@@ -108,7 +108,8 @@ impl<'check> ForeignRoutes<'check> {
             let Some(route) = route_of(&routes, reference).filter(|route| !route.tombstone) else {
                 continue;
             };
-            let Some((collection, target)) = redirect_target(route) else {
+            let target = redirect_target(route).filter(|(_, target)| has_own_file(target));
+            let Some((collection, target)) = target else {
                 continue;
             };
             let requirement = newest
@@ -155,7 +156,7 @@ impl<'check> ForeignRoutes<'check> {
         let Some(newest) = versions.pop() else {
             return true;
         };
-        // Most often the newest has it, and the classes of more releases can be dear to find out.
+        // Most often the newest has it, and reading the classes of more releases can take long.
         for versions in [vec![newest], versions] {
             let complete = self.known.complete(name, &versions);
             let mut releases = complete.iter().flatten();

@@ -1,6 +1,8 @@
 //! Reads `meta/runtime.yml`: the supported versions of ansible-core, and redirections, deprecations and removals of
 //! plug-ins.
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Severity};
 use pkgres_manifest::document::{Mapping, Node, read_yaml};
 use pkgres_manifest::{Limits, Spec, Version};
@@ -46,64 +48,49 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
             }
         }
     }
-    let routing = mapping.get("plugin_routing").and_then(Node::as_mapping);
-    for kind in routing.into_iter().flat_map(|routing| &routing.entries) {
-        let plugins = kind.value.as_mapping();
-        for plugin in plugins.into_iter().flat_map(|plugins| &plugins.entries) {
-            if let Some(entry) = plugin.value.as_mapping() {
-                runtime
-                    .routes
-                    .push(route(&kind.key.text, &plugin.key.text, entry));
-            }
-        }
-    }
-    let imports = mapping.get("import_redirection").and_then(Node::as_mapping);
-    for import in imports.into_iter().flat_map(|imports| &imports.entries) {
-        let module = module_of(&import.key.text);
-        if let (Some((kind, name)), Some(entry)) = (module, import.value.as_mapping()) {
-            runtime.routes.push(route(kind, name, entry));
-        }
-    }
+    let routes = routes(mapping);
+    runtime.routes = routes
+        .map(|(kind, name, entry)| route(kind, name, entry))
+        .collect();
     (runtime, findings)
 }
 
-/// The place of the target of a redirect. `path` is that of the plug-in in its collection.
-pub(super) fn place_of_redirect(
-    name: &str,
-    bytes: &[u8],
-    path: &str,
-    limits: &Limits,
-) -> Option<Location> {
-    let read = read_yaml(name, bytes, "meta/runtime.yml", limits);
-    let ((source, document), _) = read.into_result().ok()?;
-    let mapping = document.as_ref()?.as_mapping()?;
-    let routing = mapping.get("plugin_routing").and_then(Node::as_mapping);
-    let kinds = routing.into_iter().flat_map(|routing| &routing.entries);
-    let plugins = kinds.flat_map(|kind| {
+/// The entries of `plugin_routing` and `import_redirection`, with the kinds and names of their plug-ins.
+fn routes(mapping: &Mapping) -> impl Iterator<Item = (&str, &str, &Mapping)> {
+    let entries = |key: &str| {
+        let mapping = mapping.get(key).and_then(Node::as_mapping);
+        mapping.into_iter().flat_map(|mapping| &mapping.entries)
+    };
+    let plugins = entries("plugin_routing").flat_map(|kind| {
         let plugins = kind.value.as_mapping().into_iter();
         let plugins = plugins.flat_map(|plugins| &plugins.entries);
-        plugins.map(|plugin| {
-            (
-                kind.key.text.as_str(),
-                plugin.key.text.as_str(),
-                &plugin.value,
-            )
-        })
+        plugins.map(|plugin| (&*kind.key.text, &*plugin.key.text, &plugin.value))
     });
-    let imports = mapping.get("import_redirection").and_then(Node::as_mapping);
-    let imports = imports.into_iter().flat_map(|imports| &imports.entries);
-    let imports = imports.filter_map(|import| {
+    let imports = entries("import_redirection").filter_map(|import| {
         let (kind, name) = module_of(&import.key.text)?;
         Some((kind, name, &import.value))
     });
-    let mut routes = plugins.chain(imports);
-    let (_, _, route) = routes.find(|(kind, name, _)| {
-        let rest = path.strip_prefix("plugins.");
-        let rest = rest.and_then(|rest| rest.strip_prefix(*kind)?.strip_prefix('.'));
-        rest == Some(*name)
-    })?;
-    let target = route.as_mapping()?.get("redirect")?;
-    Some(Location::new(&source, target.span))
+    let all = plugins.chain(imports);
+    all.filter_map(|(kind, name, entry)| Some((kind, name, entry.as_mapping()?)))
+}
+
+/// The places of the targets of redirects, by the paths of the plug-ins in their collection.
+pub(super) fn places_of_redirects(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+) -> BTreeMap<String, Location> {
+    let read = read_yaml(name, bytes, "meta/runtime.yml", limits);
+    let Ok(((source, Some(document)), _)) = read.into_result() else {
+        return BTreeMap::new();
+    };
+    let routes = document.as_mapping().into_iter().flat_map(routes);
+    let places = routes.filter_map(|(kind, name, entry)| {
+        let target = entry.get("redirect")?;
+        let path = format!("plugins.{kind}.{name}");
+        Some((path, Location::new(&source, target.span)))
+    });
+    places.collect()
 }
 
 /// The warning about a file that cannot be read, wherever its release is used: what it says is missing then.
@@ -187,6 +174,24 @@ mod tests {
                 "a.b Some(\"ansible_collections.acme.web.plugins.module_utils.c\") false false None",
             ]
         );
+    }
+
+    #[test]
+    fn the_places_of_redirects_are_those_of_their_targets() {
+        let text = b"plugin_routing:\n  modules:\n    old: {redirect: acme.web.new}\n    gone: {tombstone: {}}\n    odd: 1\n\
+            import_redirection:\n  ansible_collections.acme.web.plugins.module_utils.a.b:\n    redirect: acme.web.c\n";
+        let places = places_of_redirects("runtime", text, &Limits::default());
+        let places: Vec<String> = (places.iter())
+            .map(|(path, place)| format!("{path} {place}"))
+            .collect();
+        assert_eq!(
+            places,
+            [
+                "plugins.module_utils.a.b runtime:8:15",
+                "plugins.modules.old runtime:3:21",
+            ]
+        );
+        assert!(places_of_redirects("runtime", b"a: [", &Limits::default()).is_empty());
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub fn unused_archives(probe: &dyn Probe) -> Result<Vec<PathBuf>, TargetError> {
 ///
 /// # Errors
 ///
-/// As of [`unused_archives`], or the store cannot be written.
+/// Those of [`unused_archives`], or the store cannot be written.
 pub fn remove_unused_archives(target: &dyn Target) -> Result<Vec<PathBuf>, TargetError> {
     if unused_archives(target)?.is_empty() {
         return Ok(Vec::new());

@@ -59,9 +59,8 @@ pub fn requires_ansible(text: &str) -> Result<Spec, SpecError> {
     Ok(Spec::native(text.trim(), set, false))
 }
 
-/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`. Unless it is written as in Semantic Versioning, it
-/// is
-/// [native](Version::native).
+/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`. It is [native](Version::native) unless it is written
+/// as in Semantic Versioning.
 pub fn ansible_core_version(text: &str) -> Option<Version> {
     let text = text.trim();
     let operand = read_operand(text, false).ok()?;

@@ -191,7 +191,7 @@ impl Runner {
         );
         state.refresh |= refresh && !is_success;
         if state.cause == Cause::Verified {
-            self.on_verification_end(node, outcome);
+            self.on_verification_end(node, &outcome);
             return;
         }
         let before = BeforeAttempt::of(state);

@@ -107,12 +107,12 @@ impl Runner {
     }
 
     /// A check of the verification has ended.
-    pub(super) fn on_verification_end(&mut self, node: usize, outcome: Outcome) {
+    pub(super) fn on_verification_end(&mut self, node: usize, outcome: &Outcome) {
         let state = &mut self.nodes[node];
         state.timers.timeout = Timeout::None;
         state.phase = Phase::Clean;
         let in_graph = &self.graph.nodes()[node];
-        let of_members: Vec<Option<String>> = match &outcome {
+        let of_members: Vec<Option<String>> = match outcome {
             Outcome::Members(members) => {
                 let members = members.iter();
                 members.map(|member| self.undone(node, member)).collect()
@@ -128,7 +128,7 @@ impl Runner {
             _ => Vec::new(),
         };
         // It is one failure, whatever number of its members differs.
-        let failure = self.undone(node, &outcome);
+        let failure = self.undone(node, outcome);
         let failure = failure.or_else(|| of_members.iter().flatten().next().cloned());
         if let Some(message) = failure {
             self.fail_for_good(node, message);

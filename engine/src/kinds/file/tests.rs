@@ -80,6 +80,7 @@ impl Target for Counting {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods)]
 fn only_a_file_that_is_replaced_can_be_mounted() {
     let root = tempfile::tempdir().expect("a folder for the test");
     std::fs::write(root.path().join("old"), "old").expect("the root is there");

@@ -189,7 +189,11 @@ impl Question {
             let known = request.host_releases.iter().cloned();
             let known: Vec<IndexRecord> = known.filter(|record| record.name == *name).collect();
             let releases = if known.is_empty() {
-                releases_of(supply(std::slice::from_ref(name))?.pop())
+                let supplies = supply(std::slice::from_ref(name))?;
+                supplies
+                    .into_iter()
+                    .flat_map(Supply::into_records)
+                    .collect()
             } else {
                 known
             };
@@ -214,19 +218,12 @@ impl Question {
         };
         let packages = packages_of(&derivation);
         let supplies = supply(&packages)?;
-        let releases = supplies.into_iter().map(|supply| releases_of(Some(supply)));
+        let releases = supplies.into_iter().map(Supply::into_records);
         let records: BTreeMap<PackageName, Vec<IndexRecord>> =
             packages.into_iter().zip(releases).collect();
         Ok(Universe::new(&request, &records).and_then(|universe| {
             let claim = Claim::new(&self.request, Tiers::First, self.verdict.clone());
             certify(&universe, &claim, &derivation)
         }))
-    }
-}
-
-fn releases_of(supply: Option<Supply>) -> Vec<IndexRecord> {
-    match supply {
-        Some(Supply::Releases { records, .. }) => records,
-        Some(Supply::Unknown) | None => Vec::new(),
     }
 }

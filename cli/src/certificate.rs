@@ -10,7 +10,7 @@ use pkgres_certificate::{
 use pkgres_files::{FileError, FileSystem as _, FolderWriter, RealFileSystem};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive_to_verdict};
-use pkgres_resolver::{Conflict, Evidence, Request, Resolution, Root, Supply};
+use pkgres_resolver::{Conflict, Evidence, Request, Resolution, Root};
 use serde_json::json;
 
 use crate::context::Context;
@@ -249,11 +249,7 @@ fn add_records(
 ) -> Result<()> {
     let supplies = registries.supply(packages)?;
     for (package, supply) in packages.iter().zip(supplies) {
-        let of_package = match supply {
-            Supply::Unknown => Vec::new(),
-            Supply::Releases { records, .. } => records,
-        };
-        records.insert(package.clone(), of_package);
+        records.insert(package.clone(), supply.into_records());
     }
     Ok(())
 }

@@ -202,11 +202,7 @@ fn missing_classes(
         require_missing(conflict, root.name(), manifest, context, |package| {
             let supplies = registries.supply(std::slice::from_ref(package));
             let records = supplies.unwrap_or_default().into_iter();
-            let records = records.flat_map(|supply| match supply {
-                Supply::Releases { records, .. } => records,
-                Supply::Unknown => Vec::new(),
-            });
-            newest_stable(records)
+            newest_stable(records.flat_map(Supply::into_records))
                 .is_some_and(|newest| missing.iter().any(|class| newest.exports(class)))
         });
     }

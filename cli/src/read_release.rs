@@ -127,10 +127,7 @@ fn completed(
         return Ok(record.clone());
     }
     let supplies = registries.supply(std::slice::from_ref(&record.name))?;
-    let records = supplies.into_iter().flat_map(|supply| match supply {
-        Supply::Releases { records, .. } => records,
-        Supply::Unknown => Vec::new(),
-    });
+    let records = supplies.into_iter().flat_map(Supply::into_records);
     let mut records = records.filter(|found| found.version == record.version);
     Ok(records.next().unwrap_or_else(|| record.clone()))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Release, Version};
-use pkgres_resolver::{Resolution, Root, Supply};
+use pkgres_resolver::{Resolution, Root};
 
 use crate::registry_error::RegistryError;
 use crate::set::RegistrySet;
@@ -38,10 +38,8 @@ pub fn class_graph(
         .collect();
     let mut records: BTreeMap<Release, IndexRecord> = BTreeMap::new();
     for supply in registries.supply(&names)? {
-        if let Supply::Releases { records: found, .. } = supply {
-            for record in found {
-                records.insert(record.release(), record);
-            }
+        for record in supply.into_records() {
+            records.insert(record.release(), record);
         }
     }
     let roots = roots.iter().filter_map(Root::record);

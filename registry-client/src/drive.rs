@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{
-    ClassName, IndexRecord, PackageName, ReadOptions, RegistryName, Release, ReleaseSource,
-};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, Release, ReleaseSource};
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
@@ -329,7 +327,7 @@ pub fn finish_plan(
     let plan = plan.with_definers(definers);
     let names: Vec<PackageName> = plan.needed_packages().into_iter().collect();
     let supplies = registries.supply(&names)?;
-    let releases = supplies.into_iter().map(releases);
+    let releases = supplies.into_iter().map(Supply::into_records);
     let planned = plan.with_releases(names.into_iter().zip(releases).collect());
     Ok(planned.map_or_else(FinishedPlan::Wrong, FinishedPlan::Planned))
 }
@@ -349,14 +347,8 @@ fn definers_of(
         return Ok(Definers::Packages(packages.into_iter().collect()));
     }
     let names: Vec<PackageName> = packages.into_iter().collect();
-    let supplies = registries.supply(&names)?.into_iter().map(releases);
-    let defining = names.into_iter().zip(supplies).collect();
+    let supplies = registries.supply(&names)?;
+    let releases = supplies.into_iter().map(Supply::into_records);
+    let defining = names.into_iter().zip(releases).collect();
     Ok(Definers::Packages(plan.eligible(class, &defining)))
-}
-
-fn releases(supply: Supply) -> Vec<IndexRecord> {
-    match supply {
-        Supply::Unknown => Vec::new(),
-        Supply::Releases { records, .. } => records,
-    }
 }

@@ -10,8 +10,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
     BoundRequirement, Conflict, Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason,
-    ReasonKind, Request, Resolution, ResolvedOwner, ResolvedPackage, Root, Supply, Update,
-    UpdateTarget,
+    ReasonKind, Request, Resolution, ResolvedOwner, ResolvedPackage, Root, Update, UpdateTarget,
 };
 
 use crate::drive::{Answer, solve};
@@ -277,10 +276,9 @@ fn latest_versions(
     let mut latest = BTreeMap::new();
     for (name, supply) in names.iter().zip(supplies) {
         let hosted = provided.get(name);
-        let records: Vec<&IndexRecord> = match (hosted, &supply) {
-            (Some(hosted), _) => hosted.clone(),
-            (None, Supply::Releases { records, .. }) => records.iter().collect(),
-            (None, Supply::Unknown) => Vec::new(),
+        let records: Vec<&IndexRecord> = match hosted {
+            Some(hosted) => hosted.clone(),
+            None => supply.records().iter().collect(),
         };
         let usable = || {
             let cutoff = request.options.exclude_newer;

@@ -111,10 +111,10 @@ fn releases_of(
     registries: &RegistrySet,
 ) -> Result<Vec<IndexRecord>, RegistryError> {
     let supplies = registries.supply(std::slice::from_ref(package))?;
-    Ok(match supplies.into_iter().next() {
-        Some(Supply::Releases { records, .. }) => records,
-        _ => Vec::new(),
-    })
+    Ok(supplies
+        .into_iter()
+        .flat_map(Supply::into_records)
+        .collect())
 }
 
 /// The first version of each interval of a spec.

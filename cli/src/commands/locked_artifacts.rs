@@ -327,10 +327,7 @@ fn require_digests(
         Err(error) if error.to_diagnostic().code == Code::Offline => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let records = supplies.iter().flat_map(|supply| match supply {
-        Supply::Releases { records, .. } => records.as_slice(),
-        Supply::Unknown => &[],
-    });
+    let records = supplies.iter().flat_map(Supply::records);
     let with_digest: BTreeSet<(&PackageName, &Version)> = records
         .filter(|record| record.digest.is_some())
         .map(|record| (&record.name, &record.version))

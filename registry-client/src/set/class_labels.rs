@@ -83,10 +83,6 @@ impl RegistrySet {
 
     fn releases_of(&self, names: &[PackageName]) -> Result<Vec<IndexRecord>, RegistryError> {
         let supplies = self.supply(names)?.into_iter();
-        let records = supplies.map(|supply| match supply {
-            Supply::Releases { records, .. } => records,
-            Supply::Unknown => Vec::new(),
-        });
-        Ok(records.flatten().collect())
+        Ok(supplies.flat_map(Supply::into_records).collect())
     }
 }

@@ -88,10 +88,7 @@ impl RegistrySet {
     /// Whether there are releases of a package that can be read.
     fn has(&self, package: &PackageName) -> bool {
         let supply = self.supply(std::slice::from_ref(package));
-        let is_known = |supply: &Supply| match supply {
-            Supply::Unknown => false,
-            Supply::Releases { records, .. } => !records.is_empty(),
-        };
+        let is_known = |supply: &Supply| !supply.records().is_empty();
         supply.is_ok_and(|supplies| supplies.iter().any(is_known))
     }
 
@@ -156,12 +153,9 @@ impl RegistrySet {
             }
             let owner = reason.owner_name();
             let names: Vec<PackageName> = interface.enclosing_packages().collect();
-            let defines = |supply: &Supply| match supply {
-                Supply::Unknown => false,
-                Supply::Releases { records, .. } => {
-                    let mut records = records.iter();
-                    records.any(|record| record.interfaces.contains(interface))
-                }
+            let defines = |supply: &Supply| {
+                let mut records = supply.records().iter();
+                records.any(|record| record.interfaces.contains(interface))
             };
             let supplies = self.supply(&names)?;
             let defining = names.iter().zip(&supplies).find(|(_, it)| defines(it));

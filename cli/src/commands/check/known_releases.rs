@@ -214,10 +214,10 @@ impl<'run> KnownReleases<'run> {
                 return Rc::new([member]);
             }
             match self.registries.supply(std::slice::from_ref(package)) {
-                Ok(supplies) => match supplies.into_iter().next() {
-                    Some(Supply::Releases { records, .. }) => records.into(),
-                    _ => Rc::default(),
-                },
+                Ok(supplies) => supplies
+                    .into_iter()
+                    .flat_map(Supply::into_records)
+                    .collect(),
                 Err(error) => {
                     self.errors.borrow_mut().push(error);
                     Rc::default()

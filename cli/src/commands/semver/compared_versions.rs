@@ -218,10 +218,10 @@ fn of_registry(
     let below = other.filter(|other| other.is_new && other.release.name == *name);
     let below = below.map(|other| &other.release.version);
     let supplies = registries.supply(std::slice::from_ref(name))?;
-    let records = match supplies.into_iter().next() {
-        Some(Supply::Releases { records, .. }) => records,
-        _ => Vec::new(),
-    };
+    let records = supplies
+        .into_iter()
+        .flat_map(Supply::into_records)
+        .collect();
     let found = newest_release(records, version, below);
     let Some(found) = found else {
         let what = match (version, below) {

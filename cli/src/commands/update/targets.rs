@@ -151,13 +151,9 @@ fn locked_versions(
 /// Whether a registry has a release. One that cannot be read is reported when it is needed.
 fn has(registries: &RegistrySet, name: &PackageName, version: &Version) -> bool {
     let supplies = registries.supply(std::slice::from_ref(name));
-    supplies.into_iter().flatten().any(|supply| match supply {
-        Supply::Releases { records, .. } => {
-            let mut records = records.iter();
-            records.any(|record| version.names_release(&record.version))
-        }
-        Supply::Unknown => false,
-    })
+    let supplies = supplies.unwrap_or_default();
+    let mut records = supplies.iter().flat_map(Supply::records);
+    records.any(|record| version.names_release(&record.version))
 }
 
 /// The error about a manifest where a package is expected.

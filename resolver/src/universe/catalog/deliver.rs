@@ -242,6 +242,24 @@ pub enum Supply {
     },
 }
 
+impl Supply {
+    /// The records of the releases: none if the package is unknown.
+    pub fn records(&self) -> &[IndexRecord] {
+        match self {
+            Self::Releases { records, .. } => records,
+            Self::Unknown => &[],
+        }
+    }
+
+    /// The records of the releases: none if the package is unknown.
+    pub fn into_records(self) -> Vec<IndexRecord> {
+        match self {
+            Self::Releases { records, .. } => records,
+            Self::Unknown => Vec::new(),
+        }
+    }
+}
+
 /// The error for data that the solver does not accept. None of it was used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,7 +1,9 @@
 //! Which registries a program waits for, so that it can tell its user.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::threads::lock;
 
 /// The requests to registries on the network that have no answer yet. Clones share them.
 ///
@@ -49,7 +51,7 @@ impl NetworkActivity {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Counts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -17,7 +17,6 @@ use crate::protocol::{
 use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
-use super::content_coding::Content;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
@@ -111,13 +110,8 @@ impl HttpRegistry {
     ) -> Result<VerifiedResponse, RegistryError> {
         let request = Request {
             method: Method::POST,
-            url: self.url(address)?,
-            cached: None,
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
-            content: Content::Document,
-            limit: MAX_BATCH_BYTES,
-            api_version: None,
-            creates: false,
+            ..Request::get(self.url(address)?, MAX_BATCH_BYTES)
         };
         let threads = self.transport.options.threads.get();
         let (limits, answered) = (self.transport.options.limits, reading.answered);

@@ -8,6 +8,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 
 use crate::protocol::{Digest, IndexDocument};
+use crate::threads::lock;
 
 /// The releases of a package, or why they cannot be read.
 type DocumentRecords = Result<Vec<IndexRecord>, Box<Diagnostic>>;
@@ -128,7 +129,7 @@ impl Document {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<DocumentRecords>> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.records)
     }
 
     /// The packages that releases require, if they are known.
@@ -164,7 +165,7 @@ struct Waiting {
 
 impl ReadingQueue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// Adds documents. Each call wakes threads, so that many at once cost less.

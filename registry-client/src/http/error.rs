@@ -168,6 +168,16 @@ pub(super) struct RequestError {
 }
 
 impl RequestError {
+    /// The error of a request that was not sent. `request` has the method and the address, as they can be shown.
+    pub(super) fn unsent(error: AttemptError, request: impl Into<String>) -> Self {
+        Self {
+            error,
+            attempts: 0,
+            request: request.into(),
+            creates: false,
+        }
+    }
+
     /// The error of a registry with this name. `address` is what `pkgres login` takes.
     pub(super) fn into_error(self, registry: &RegistryName, address: &str) -> RegistryError {
         RegistryError::Request {

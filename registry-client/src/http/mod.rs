@@ -226,25 +226,16 @@ impl HttpRegistry {
     }
 
     fn url_or_failed(&self, address: &str) -> Result<url::Url, RequestError> {
-        self.transport
-            .address
-            .join(address)
-            .map_err(|error| RequestError {
-                error: AttemptError::new(ErrorKind::Malformed, error.to_string()),
-                creates: false,
-                attempts: 0,
-                request: "GET".to_owned(),
-            })
+        self.transport.address.join(address).map_err(|error| {
+            let error = AttemptError::new(ErrorKind::Malformed, error.to_string());
+            RequestError::unsent(error, "GET")
+        })
     }
 
     /// The error of a registry of which a reading needs too many packages.
     fn too_many_packages(&self) -> RequestError {
-        RequestError {
-            error: self.transport.options.limits.too_many_packages(),
-            creates: false,
-            attempts: 0,
-            request: self.transport.address.to_string(),
-        }
+        let error = self.transport.options.limits.too_many_packages();
+        RequestError::unsent(error, self.transport.address.to_string())
     }
 
     fn rejected(&self, reason: &str) -> Diagnostic {

@@ -9,7 +9,6 @@ use crate::protocol::Config;
 use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
-use super::content_coding::Content;
 use super::error::{AttemptError, ErrorKind};
 use super::request::Request;
 use super::response::Reply;
@@ -185,13 +184,8 @@ impl HttpRegistry {
         let api = self.api(config)?;
         Ok(Request {
             method,
-            url: self.url(&format!("{api}{path}"))?,
-            cached: None,
             body,
-            content: Content::Document,
-            limit: MAX_RESPONSE_BYTES,
-            api_version: None,
-            creates: false,
+            ..Request::get(self.url(&format!("{api}{path}"))?, MAX_RESPONSE_BYTES)
         })
     }
 

@@ -5,13 +5,14 @@
 //! together in order, and a file with an error anywhere has no result.
 
 use std::io::{self, Read};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
 use super::records::without_mark;
+use crate::threads::lock;
 
 /// The size of a chunk in bytes: enough for hundreds of lines, and little enough for all threads to end at about the
 /// same time.
@@ -68,10 +69,6 @@ fn read_chunks<R: Read>(
         }
         parts.push(records?);
     }
-}
-
-fn lock<R>(chunks: &Mutex<Chunks<R>>) -> MutexGuard<'_, Chunks<R>> {
-    chunks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The records of whole lines, unless one has an error.

@@ -179,12 +179,9 @@ impl GalaxyRegistry {
     }
 
     fn too_many_packages(&self) -> RegistryError {
-        self.transport.error(RequestError {
-            error: self.transport.options.limits.too_many_packages(),
-            creates: false,
-            attempts: 0,
-            request: self.transport.address.to_string(),
-        })
+        let error = self.transport.options.limits.too_many_packages();
+        let request = self.transport.address.to_string();
+        self.transport.error(RequestError::unsent(error, request))
     }
 }
 

@@ -263,11 +263,6 @@ impl GalaxyRegistry {
 
     /// The error of a server as a whole.
     pub(super) fn failed(&self, error: AttemptError) -> RequestError {
-        RequestError {
-            error,
-            creates: false,
-            attempts: 0,
-            request: format!("GET {}", self.transport.address),
-        }
+        RequestError::unsent(error, format!("GET {}", self.transport.address))
     }
 }

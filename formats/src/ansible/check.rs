@@ -150,11 +150,7 @@ impl References for CollectionReferences<'_> {
         requirement: &Requirement,
         allowed: &AllowedReleases,
     ) -> Vec<Diagnostic> {
-        let routes = &self.routes;
-        let mut findings =
-            routes.removed_soon(self, self.manifest, references, requirement, allowed);
-        findings.extend(routes.redirected_to_nothing(self, references, allowed));
-        findings
+        (self.routes).warnings(self, self.manifest, references, requirement, allowed)
     }
 
     /// The place of a reference: the import, the redirect, the name in a file, or the beginning of its file.

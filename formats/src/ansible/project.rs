@@ -279,11 +279,7 @@ impl References for ProjectReferences<'_> {
         requirement: &Requirement,
         allowed: &AllowedReleases,
     ) -> Vec<Diagnostic> {
-        let routes = &self.routes;
-        let mut findings =
-            routes.removed_soon(self, self.requirements, references, requirement, allowed);
-        findings.extend(routes.redirected_to_nothing(self, references, allowed));
-        findings
+        (self.routes).warnings(self, self.requirements, references, requirement, allowed)
     }
 }
 

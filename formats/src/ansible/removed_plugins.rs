@@ -37,9 +37,23 @@ impl<'check> ForeignRoutes<'check> {
         }
     }
 
-    /// Warnings about plug-ins that `root` uses and that a version that the range allows will not have. `manifest` is the
-    /// path of the file with the range.
-    pub(super) fn removed_soon(
+    /// Warnings about plug-ins that `root` uses and that a version that the range allows will not have, or that lead to
+    /// nothing. `manifest` is the path of the file with the range.
+    pub(super) fn warnings(
+        &self,
+        root: &dyn References,
+        manifest: &str,
+        references: &[ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        let mut findings = self.removed_soon(root, manifest, references, requirement, allowed);
+        findings.extend(self.redirected_to_nothing(root, references, allowed));
+        findings
+    }
+
+    /// Warnings about plug-ins that `root` uses and that a version that the range allows will not have.
+    fn removed_soon(
         &self,
         root: &dyn References,
         manifest: &str,
@@ -92,7 +106,7 @@ impl<'check> ForeignRoutes<'check> {
 
     /// Warnings about plug-ins that `root` uses and that the newest allowed release redirects into a collection that it
     /// requires, of which no allowed version has the target.
-    pub(super) fn redirected_to_nothing(
+    fn redirected_to_nothing(
         &self,
         root: &dyn References,
         references: &[ClassReference],

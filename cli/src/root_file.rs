@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, open_file, read_file};
+use pkgres_files::{Follow, entry_path, open_file, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
@@ -23,14 +23,9 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// The root below the folder of a project, at a path where an ecosystem has it.
 pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
-    let folder = if folder == Path::new(".") {
-        Path::new("")
-    } else {
-        folder
-    };
     let formats = pkgres_formats::ALL.iter();
     let mut paths = formats.flat_map(|format| format.nested_roots());
-    paths.find_map(|path| Some(folder.join(path)).filter(|path| path.is_file()))
+    paths.find_map(|path| Some(entry_path(folder, path)).filter(|path| path.is_file()))
 }
 
 /// A file that is a root, and its format.
@@ -209,13 +204,7 @@ fn named_roots_in(
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| !name.to_string_lossy().starts_with('.'))
         .filter(|name| can_be_root(&name.to_string_lossy()))
-        .map(|name| {
-            if folder == Path::new(".") {
-                name.into()
-            } else {
-                folder.join(name)
-            }
-        })
+        .map(|name| entry_path(folder, name))
         .collect();
     entries.sort();
     let roots = entries
@@ -310,11 +299,10 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
     if let Some(rest) = roots.len().checked_sub(MAX_NAMED + 1) {
         named.push(format!("{} more", rest + 1));
     }
-    let shown = folder.to_string_lossy();
     let message = format!(
         "{} files in {} can be the root: {}",
         roots.len(),
-        Escaped::new(&shown),
+        Escaped::path(&folder),
         named.join(", ")
     );
     let hint = if ids.len() == 1 {

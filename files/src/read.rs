@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 #[cfg(unix)]
 use std::path::Component;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::FileError;
 
@@ -26,6 +26,15 @@ pub enum Follow {
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
     let (file, length) = open_plain(path, limit, follow)?;
     read_rest(file, path, length, limit)
+}
+
+/// The path of an entry of a folder, as messages show it: in the current folder, it is without `./`.
+pub fn entry_path(folder: &Path, entry: impl AsRef<Path>) -> PathBuf {
+    if folder == Path::new(".") {
+        entry.as_ref().to_owned()
+    } else {
+        folder.join(entry)
+    }
 }
 
 /// Whether a path leads to a pipe, such as the one of `<(…)` in a shell.

@@ -1,11 +1,11 @@
 //! Which files of a package folder are not part of the package: the ignore file, and the rules that hold without one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use pkgres_files::{FileError, Follow, read_file};
+use pkgres_files::{FileError, Follow, entry_path, read_file};
 use pkgres_manifest::LOCK_FILE;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::merge_conflict;
@@ -77,7 +77,7 @@ pub(crate) struct IgnoreRules {
 impl IgnoreRules {
     /// Reads the ignore file of a package folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, Diagnostic> {
-        let file = inside(folder, IGNORE_FILE);
+        let file = entry_path(folder, IGNORE_FILE);
         let rejected = |error: ignore::Error| FileError::Rejected {
             path: file.clone(),
             reason: error.to_string(),
@@ -179,13 +179,4 @@ fn without_alternatives(line: &str) -> String {
         plain.push(character);
     }
     plain
-}
-
-/// The path of a file in a folder, which messages show: in the current folder, it is without `./`.
-pub(crate) fn inside(folder: &Path, file: &str) -> PathBuf {
-    if folder == Path::new(".") {
-        PathBuf::from(file)
-    } else {
-        folder.join(file)
-    }
 }

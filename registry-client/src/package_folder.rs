@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_files::{FileError, Follow, read_file};
+use pkgres_files::{FileError, Follow, entry_path, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName,
@@ -13,7 +13,7 @@ use pkgres_manifest::{
 };
 
 use crate::folder_tree::is_executable;
-use crate::ignore_rules::{IGNORE_FILE, IgnoreRules, NotPackedReason, inside};
+use crate::ignore_rules::{IGNORE_FILE, IgnoreRules, NotPackedReason};
 use crate::vendored_archives::VendoredArchives;
 
 /// The beginning of the names that pkgres reserves in packages, in lower case.
@@ -211,7 +211,7 @@ impl PackageFolder {
         path: &Path,
         options: &ReadOptions,
     ) -> Result<PackageManifest, Vec<Diagnostic>> {
-        let file = inside(path, MANIFEST_FILE);
+        let file = entry_path(path, MANIFEST_FILE);
         let limit = options.limits.manifest_bytes;
         let bytes = read_file(&file, limit, Follow::Nothing)
             .map_err(|error| vec![error.to_diagnostic()])?;

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
+use pkgres_files::entry_path;
 use pkgres_formats::ReleaseExtent;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -158,12 +159,7 @@ impl DirectoryRegistry {
         }
         let mut folders = Vec::new();
         for entry in entries {
-            // Paths in messages are without `./`.
-            let path = if folder == Path::new(".") {
-                PathBuf::from(entry.file_name())
-            } else {
-                entry.path()
-            };
+            let path = entry_path(folder, entry.file_name());
             let kind = entry
                 .file_type()
                 .map_err(|error| self.unreachable(&path, error))?;

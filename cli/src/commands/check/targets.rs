@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pkgres_files::entry_path;
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{MANIFEST_FILE, ReadOptions};
@@ -121,11 +122,7 @@ fn targets_below(
         for entry in entries {
             let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
             let kind = entry.file_type().ok();
-            let path = if folder == Path::new(".") {
-                PathBuf::from(entry.file_name())
-            } else {
-                entry.path()
-            };
+            let path = entry_path(&folder, entry.file_name());
             if is_hidden {
                 continue;
             }

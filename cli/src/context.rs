@@ -23,6 +23,7 @@ use crate::solve_options::solve_options;
 use crate::workspace::{Workspace, no_workspace_with_members};
 
 /// The validated values of a run, and its command line. The values are shared by the projects of a run.
+#[derive(Clone)]
 pub(crate) struct Context {
     /// The command line, for the commands that hints suggest.
     pub(crate) invocation: Invocation,
@@ -163,10 +164,8 @@ impl Context {
             workspace: workspace.map(|(workspace, package)| workspace.with_edited(package)),
         };
         Ok(Self {
-            invocation: self.invocation.clone(),
-            values: Arc::clone(&self.values),
             edited: Some(Arc::new(edited)),
-            edited_settings: Arc::clone(&self.edited_settings),
+            ..self.clone()
         })
     }
 
@@ -201,9 +200,7 @@ impl Context {
         };
         Ok(Self {
             invocation,
-            values: Arc::clone(&self.values),
-            edited: self.edited.clone(),
-            edited_settings: Arc::clone(&self.edited_settings),
+            ..self.clone()
         })
     }
 
@@ -211,9 +208,7 @@ impl Context {
     pub(crate) fn for_one(&self, project: &Path) -> Self {
         Self {
             invocation: self.invocation.about_only(project),
-            values: Arc::clone(&self.values),
-            edited: self.edited.clone(),
-            edited_settings: Arc::clone(&self.edited_settings),
+            ..self.clone()
         }
     }
 

@@ -284,13 +284,6 @@ impl Package {
                 .any(|entry| entry.name.value == *class)
     }
 
-    /// The interfaces that a class implements, by what the manifest says.
-    pub fn implemented_by(&self, class: &ClassName) -> impl Iterator<Item = &Located<ClassName>> {
-        let of_class = self.manifest.implements.iter();
-        let of_class = of_class.filter(move |entry| entry.class.value == *class);
-        of_class.flat_map(|entry| &entry.interfaces)
-    }
-
     /// Returns the index record of the package, without digest and size.
     pub fn index_record(&self) -> IndexRecord {
         let listed: HashSet<&ClassName> =

@@ -51,10 +51,9 @@ pub(crate) fn require_own_lock<'lock>(
         return Ok(());
     };
     let path = project.lock_path();
-    let shown = path.to_string_lossy();
     let message = format!(
         "{} is the lockfile of {other}, and not of {}",
-        Escaped::new(&shown),
+        Escaped::path(&path),
         project.name()
     );
     let remove = format!(

@@ -196,10 +196,9 @@ impl Project {
     pub(crate) fn class_package(&self) -> Result<&Arc<Package>> {
         self.package().ok_or_else(|| {
             let ecosystem = self.format.ecosystem().id();
-            let path = self.manifest.to_string_lossy();
             Failure::usage(format!(
                 "{} belongs to the ecosystem `{ecosystem}`, and this works with class packages only",
-                Escaped::new(&path)
+                Escaped::path(&self.manifest)
             ))
         })
     }
@@ -402,10 +401,9 @@ fn reject_archive(path: &Path) -> Result<()> {
     if !is_archive || !path.is_file() {
         return Ok(());
     }
-    let shown = path.to_string_lossy();
     let message = format!(
         "{} is an archive, where a manifest or its folder is expected",
-        Escaped::new(&shown)
+        Escaped::path(&path)
     );
     let finding = Diagnostic::error(Code::Usage, message);
     Err(if name.ends_with(".zip") {

@@ -115,10 +115,9 @@ impl FolderTree {
     }
 
     fn failed(path: &Path, reason: impl std::fmt::Display) -> Diagnostic {
-        let path = path.to_string_lossy();
         Diagnostic::error(
             Code::File,
-            format!("cannot read {}: {reason}", Escaped::new(&path)),
+            format!("cannot read {}: {reason}", Escaped::path(&path)),
         )
     }
 }

@@ -312,8 +312,7 @@ fn reject_working_copy(path: &Path) -> Result<(), Diagnostic> {
     } else {
         "holds files, but no installed collection"
     };
-    let shown = path.to_string_lossy();
-    let message = format!("{} {reason}, and is left as it is", Escaped::new(&shown));
+    let message = format!("{} {reason}, and is left as it is", Escaped::path(&path));
     let finding = Diagnostic::error(Code::Usage, message);
     Err(finding.hint("move it away, or install into another folder"))
 }

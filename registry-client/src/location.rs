@@ -178,8 +178,7 @@ impl RegistryLocation {
             Kind::Directory(path) if path.is_file() => ("index", path),
             _ => return None,
         };
-        let path = path.to_string_lossy();
-        Some(format!("{kind}:{}", Escaped::new(&path)))
+        Some(format!("{kind}:{}", Escaped::path(&path)))
     }
 
     /// Whether the registry is a server with the Galaxy API.
@@ -233,8 +232,7 @@ impl std::fmt::Display for RegistryLocation {
             Kind::Http(address) => return write!(formatter, "{}={address}", self.name),
             Kind::Galaxy(address) => return write!(formatter, "{}=galaxy:{address}", self.name),
         };
-        let path = path.to_string_lossy();
-        write!(formatter, "{}={kind}:{}", self.name, Escaped::new(&path))
+        write!(formatter, "{}={kind}:{}", self.name, Escaped::path(&path))
     }
 }
 

@@ -162,8 +162,10 @@ fn reject_not_editable(
     let Some(reason) = project.why_not_editable() else {
         return Ok(());
     };
-    let path = project.manifest.to_string_lossy();
-    let message = format!("{} cannot be edited: {reason}", Escaped::new(&path));
+    let message = format!(
+        "{} cannot be edited: {reason}",
+        Escaped::path(&project.manifest)
+    );
     let finding = Diagnostic::error(Code::Usage, message);
     let file = project.manifest.file_name().unwrap_or_default();
     let file = file.to_string_lossy();

@@ -107,8 +107,7 @@ fn verify(folder: &Path, output: &mut Output) -> Result<()> {
     output.note(&format!("Checked {}", counted(checked, "artifact")));
     if !report.damaged.is_empty() {
         let findings = report.damaged.iter().map(|path| {
-            let path = path.to_string_lossy();
-            let message = format!("{}: damaged; removed", Escaped::new(&path));
+            let message = format!("{}: damaged; removed", Escaped::path(&path));
             Diagnostic::error(Code::Digest, message)
                 .hint("`pkgres fetch MANIFEST` fetches the locked releases of a project again")
         });

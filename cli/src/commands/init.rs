@@ -88,10 +88,9 @@ fn require_absent(path: &Path, context: &Context) -> Result<()> {
     let Ok(metadata) = std::fs::symlink_metadata(path) else {
         return Ok(());
     };
-    let shown = path.to_string_lossy();
     let finding = Diagnostic::error(
         Code::File,
-        format!("{} already exists", Escaped::new(&shown)),
+        format!("{} already exists", Escaped::path(&path)),
     );
     let hint = if metadata.is_dir() {
         "it is a folder: move it away first".to_owned()
@@ -107,17 +106,15 @@ fn show_files(files: &[TemplateFile], kept: &[TemplateFile], args: &InitArgs, ou
     let path = |file: &TemplateFile| args.folder.join(&file.path);
     for file in files {
         let path = path(file);
-        let path = path.to_string_lossy();
         if args.dry_run {
-            output.data(&format!("# {}\n{}", Escaped::new(&path), file.text));
+            output.data(&format!("# {}\n{}", Escaped::path(&path), file.text));
         } else if file.path != MANIFEST_FILE {
-            output.note(&format!("Created {}", Escaped::new(&path)));
+            output.note(&format!("Created {}", Escaped::path(&path)));
         }
     }
     for file in kept {
         let path = path(file);
-        let path = path.to_string_lossy();
-        output.note(&format!("Left as it is: {}", Escaped::new(&path)));
+        output.note(&format!("Left as it is: {}", Escaped::path(&path)));
     }
 }
 

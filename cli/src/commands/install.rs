@@ -178,10 +178,8 @@ fn require_one_version(prepared: &PreparedReleases<'_>) -> Result<()> {
     ) in pairs
     {
         if name == next_name {
-            let [first, second] = [release, next].map(|release| {
-                let path = release.project.manifest.to_string_lossy();
-                Escaped::new(&path).to_string()
-            });
+            let [first, second] =
+                [release, next].map(|release| Escaped::path(&release.project.manifest).to_string());
             let message = format!(
                 "{first} locks {name} {version}, and {second} locks {name} {next_version}: a folder has one version of a collection"
             );
@@ -239,7 +237,6 @@ fn report_installed(
             "left": others,
         }));
     }
-    let shown = folder.to_string_lossy();
     let rest = match before.len() - changed {
         0 => String::new(),
         1 => "; 1 already up to date".to_owned(),
@@ -248,7 +245,7 @@ fn report_installed(
     output.note(&format!(
         "Installed {} in {}{rest}",
         counted(changed, "collection"),
-        Escaped::new(&shown)
+        Escaped::path(&folder)
     ));
 }
 

@@ -175,8 +175,7 @@ pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
         ("stdin".into(), bytes)
     } else {
         if path.is_dir() {
-            let shown = path.to_string_lossy();
-            let message = format!("{}: this is a folder", Escaped::new(&shown));
+            let message = format!("{}: this is a folder", Escaped::path(&path));
             return Err(Diagnostic::error(Code::File, message)
                 .hint("a file with an object model is expected, in YAML or JSON")
                 .into());

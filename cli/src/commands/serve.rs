@@ -124,8 +124,7 @@ fn raise_file_limit() -> Option<u64> {
 /// Makes this process the only server of a data folder: another one would not see what this one writes.
 fn lock_data(folder: &Path) -> Result<FileLock> {
     try_lock_folder(folder)?.ok_or_else(|| {
-        let shown = folder.to_string_lossy();
-        let message = format!("another server uses {}", Escaped::new(&shown));
+        let message = format!("another server uses {}", Escaped::path(&folder));
         Failure {
             findings: vec![Diagnostic::error(Code::RegistryUnreachable, message).hint(
                 "stop it, name another folder with `--data`, or share a database with `--database`",

@@ -105,7 +105,6 @@ impl Batch {
     /// Says which members of the workspace are left out because they do not have its settings.
     pub(super) fn report_left_out(&self, context: &Context, output: &mut Output) {
         for folder in &self.apart {
-            let shown = folder.to_string_lossy();
             let command = context.invocation.same_command_for(folder);
             let command = command.map_or_else(String::new, |command| format!(": `{command}`"));
             // They were read before without an error.
@@ -117,7 +116,7 @@ impl Batch {
             };
             output.remarks([format!(
                 "{} {reason} and is skipped{command}",
-                Escaped::new(&shown)
+                Escaped::path(&folder)
             )]);
         }
     }

@@ -203,8 +203,11 @@ impl Validated {
         }
         output.prose(&steps_text(&self.report, args.reconcile));
         for change in self.changes.iter().flatten() {
-            let path = change.path.to_string_lossy();
-            output.data(&format!("would {} {}\n", verb(change), Escaped::new(&path)));
+            output.data(&format!(
+                "would {} {}\n",
+                verb(change),
+                Escaped::path(&change.path)
+            ));
         }
         output.findings(&self.findings);
         if !args.reconcile && !self.is_read_only {

@@ -99,8 +99,7 @@ fn require_certificate(path: &Path, bytes: &[u8]) -> Result<()> {
     if bytes.windows(BEGIN.len()).any(|part| part == BEGIN) {
         return Ok(());
     }
-    let shown = path.to_string_lossy();
-    let message = format!("{} has no certificate", Escaped::new(&shown));
+    let message = format!("{} has no certificate", Escaped::path(&path));
     let hint = "the certificate of the authority is expected, in PEM format: `-----BEGIN CERTIFICATE-----`";
     Err(Diagnostic::error(Code::Usage, message).hint(hint).into())
 }

@@ -228,10 +228,9 @@ fn overriding_package(
         .records(std::slice::from_ref(package))
         .map_err(with_hint)?;
     if records.iter().flatten().next().is_none() {
-        let path = path.to_string_lossy();
         return Err(Failure::usage(format!(
             "overrides: there is no package `{package}` in {}",
-            Escaped::new(&path)
+            Escaped::path(&path)
         )));
     }
     Ok(SinglePackage::new(registry, package.clone()))

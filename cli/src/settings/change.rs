@@ -84,8 +84,7 @@ fn file_and_folder(path: &Path) -> (PathBuf, PathBuf) {
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
-            let shown = path.to_string_lossy();
-            let message = format!("{}: the text is not UTF-8", Escaped::new(&shown));
+            let message = format!("{}: the text is not UTF-8", Escaped::path(&path));
             Diagnostic::error(Code::Encoding, message).into()
         }),
         Err(error) if error.is_not_found() => Ok(String::new()),
@@ -106,8 +105,7 @@ fn text_of(document: &DocumentMut, before: &str) -> String {
 /// The document in the text of a settings file.
 fn parsed(path: &Path, text: &str) -> Result<DocumentMut> {
     text.parse().map_err(|error: toml_edit::TomlError| {
-        let shown = path.to_string_lossy();
-        Failure::usage(format!("{}: {}", Escaped::new(&shown), error.message()))
+        Failure::usage(format!("{}: {}", Escaped::path(&path), error.message()))
     })
 }
 
@@ -173,13 +171,12 @@ pub(crate) fn without_setting(path: &Path, text: &str, key: &str) -> Result<Stri
 fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
     let key = setting.key;
     if setting.kind == Kind::Table {
-        let shown = path.to_string_lossy();
         let message = format!("`{key}` is a table, and `config set` writes only single values");
         let example = match key {
             "workspace" => "[workspace]` and `members = [\"FOLDER\"]",
             _ => "[overrides]` and `\"PACKAGE\" = \"SPEC\"",
         };
-        let hint = format!("write `{example}` into {}", Escaped::new(&shown));
+        let hint = format!("write `{example}` into {}", Escaped::path(&path));
         return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
     let parsed = match (setting.kind, values) {

@@ -118,8 +118,7 @@ impl fmt::Display for TargetLocation {
         match self {
             Self::Local => formatter.write_str("local:"),
             Self::RootFolder(folder) => {
-                let folder = folder.to_string_lossy();
-                write!(formatter, "rootfs:{}", Escaped::new(&folder))
+                write!(formatter, "rootfs:{}", Escaped::path(&folder))
             }
             Self::Ssh(address) => address.fmt(formatter),
         }

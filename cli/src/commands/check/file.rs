@@ -142,10 +142,9 @@ fn lockfile_or_index(file: &Path, bytes: &[u8]) -> Option<Diagnostic> {
     } else {
         return None;
     };
-    let path = file.to_string_lossy();
     let message = format!(
         "{} is {what}, and not a file of a package",
-        Escaped::new(&path)
+        Escaped::path(&file)
     );
     Some(Diagnostic::error(Code::PackageShape, message).hint(hint))
 }

@@ -405,7 +405,6 @@ fn write_witnesses<'witness>(
         write_tree(&RealFileSystem, &folder.join(&witness.folder), files)?;
         count += 1;
     }
-    let shown = folder.to_string_lossy();
     output.note(&format!(
         "Wrote {} to {}: `pkgres check --members` accepts each with the old version, and rejects it with the \
          new one",
@@ -413,7 +412,7 @@ fn write_witnesses<'witness>(
             1 => "1 witness".to_owned(),
             _ => format!("{count} witnesses"),
         },
-        pkgres_manifest::diagnostic::Escaped::new(&shown)
+        pkgres_manifest::diagnostic::Escaped::path(&folder)
     ));
     Ok(())
 }

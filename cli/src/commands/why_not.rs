@@ -41,22 +41,7 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     let chosen = versions_of(&name, &resolution);
     if chosen.is_empty() {
-        let mut failure = not_part_of(&name, None, &resolution, context);
-        let is_root = |root: &ResolvedRoot| root.owner.name() == Some(&name);
-        let releases = releases_of(std::slice::from_ref(&name), &registries, context)?;
-        if releases.iter().any(Option::is_some) && !resolution.roots().iter().any(is_root) {
-            let release = version.map_or_else(|| name.to_string(), |it| format!("{name}@{it}"));
-            let command = context.invocation.command(&format!("add {release}"));
-            for finding in &mut failure.findings {
-                finding.hints = vec![format!(
-                    "nothing requires it; `{command}` adds a requirement"
-                )];
-            }
-        }
-        return Err(Failure {
-            exit: Exit::Failed,
-            ..failure
-        });
+        return Err(absent(&name, version, &resolution, &registries, context)?);
     }
     let version = meant_version(&name, version, &registries, context)?;
     if chosen.contains(&version) {
@@ -113,13 +98,43 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
             Searched::Conflict(found) => conflict = conflict.or(Some(found)),
         }
     }
-    let conflict = conflict.expect("a version was chosen, and each has a conflict");
+    let Some(conflict) = conflict else {
+        // Solved alone, the member would have the package; together with the others, it does not.
+        let version = Some(version);
+        return Err(absent(&name, version, &before, &registries, context)?);
+    };
     if output.is_json() {
         output.json(&show::conflict_document(&conflict));
     } else {
         output.prose(&show::proof(&conflict, &locations));
     }
     Ok(Exit::Failed)
+}
+
+/// The failure for a package that is not in the resolution, with a command that adds it if a registry has it.
+fn absent(
+    name: &PackageName,
+    version: Option<Version>,
+    resolution: &Resolution,
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<Failure> {
+    let mut failure = not_part_of(name, None, resolution, context);
+    let is_root = |root: &ResolvedRoot| root.owner.name() == Some(name);
+    let releases = releases_of(std::slice::from_ref(name), registries, context)?;
+    if releases.iter().any(Option::is_some) && !resolution.roots().iter().any(is_root) {
+        let release = version.map_or_else(|| name.to_string(), |it| format!("{name}@{it}"));
+        let command = context.invocation.command(&format!("add {release}"));
+        for finding in &mut failure.findings {
+            finding.hints = vec![format!(
+                "nothing requires it; `{command}` adds a requirement"
+            )];
+        }
+    }
+    Ok(Failure {
+        exit: Exit::Failed,
+        ..failure
+    })
 }
 
 /// The version that is asked about: as registries write it, or the newest one if none is named.

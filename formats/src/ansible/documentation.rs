@@ -22,15 +22,25 @@ const DOCUMENTATION: &str = "DOCUMENTATION";
 /// The folder of fragments.
 const FRAGMENTS: &str = "doc_fragments";
 
+/// The most options that plug-ins of a collection may have in all from fragments and by redirects: each gets a copy of
+/// them, so a small collection could name many.
+const MAX_COPIED_OPTIONS: usize = 250_000;
+
 /// The folders of `plugins` whose modules are no plug-ins.
 const NO_PLUGINS: [&str; 2] = ["module_utils", "plugin_utils"];
 
 /// The options of the plug-ins of a collection by their classes, and warnings about documentation that cannot be read.
-/// `root` is the path of the collection in messages.
+/// `root` is the path of the collection in messages. Plug-ins that `redirects` lists with their targets have the options
+/// of these.
+///
+/// # Errors
+///
+/// The files cannot be read, or options would be copied too often.
 pub(super) fn read(
     collection: &str,
     root: &str,
     tree: &dyn FileTree,
+    redirects: &[(String, String)],
     options: &ReadOptions,
 ) -> Result<(BTreeMap<ClassName, ClassOptions>, Vec<Diagnostic>), Diagnostic> {
     let mut plugins: BTreeMap<String, PluginDocument> = BTreeMap::new();
@@ -97,14 +107,50 @@ pub(super) fn read(
             }
         }
     }
+    let fragments = fragments.into_iter();
+    let fragments: BTreeMap<String, Vec<DeclaredOption>> = fragments
+        .map(|(name, document)| (name, document.options()))
+        .collect();
     let mut classes = BTreeMap::new();
+    let mut copies = OptionCopies::default();
     for (name, document) in &plugins {
         let Ok(class) = ClassName::parse(&format!("{collection}.{name}")) else {
             continue;
         };
-        classes.insert(class, document.with_fragments(collection, &fragments));
+        let options = document.with_fragments(collection, &fragments, &mut copies)?;
+        classes.insert(class, options);
+    }
+    for (path, target) in redirects {
+        let class = |path: &str| ClassName::parse(&format!("{collection}.{path}")).ok();
+        let documented = class(target).and_then(|target| classes.get(&target));
+        if let (Some(class), Some(documented)) = (class(path), documented) {
+            copies.count(&documented.options)?;
+            let options = documented.clone();
+            classes.insert(class, options);
+        }
     }
     Ok((classes, findings))
+}
+
+/// The number of options that were copied so far.
+#[derive(Default)]
+struct OptionCopies(usize);
+
+impl OptionCopies {
+    /// Counts copies of options, which have options of their own, before they are made.
+    fn count(&mut self, options: &[DeclaredOption]) -> Result<(), Diagnostic> {
+        for option in options {
+            self.0 += 1;
+            if self.0 > MAX_COPIED_OPTIONS {
+                let message = format!(
+                    "the plug-ins have more than {MAX_COPIED_OPTIONS} options from documentation fragments and by redirects"
+                );
+                return Err(Diagnostic::error(Code::Limit, message));
+            }
+            self.count(&option.suboptions)?;
+        }
+        Ok(())
+    }
 }
 
 /// The name by which documentation names a text of a fragment.
@@ -178,33 +224,44 @@ impl PluginDocument {
         })
     }
 
-    /// The options with those of fragments. Its own ones replace theirs.
-    fn with_fragments(&self, collection: &str, fragments: &BTreeMap<String, Self>) -> ClassOptions {
+    /// The options with those of fragments. Its own ones replace theirs, and those of a fragment that of later ones.
+    fn with_fragments(
+        &self,
+        collection: &str,
+        fragments: &BTreeMap<String, Vec<DeclaredOption>>,
+        copies: &mut OptionCopies,
+    ) -> Result<ClassOptions, Diagnostic> {
         let mut options = self.options();
+        let mut known: BTreeSet<String> = options.iter().map(|own| own.name.clone()).collect();
+        let mut named = BTreeSet::new();
         let mut others = BTreeSet::new();
         let own = format!("{collection}.");
         for name in self.fragment_names() {
-            let Some(fragment) = fragments.get(&name) else {
+            if !named.insert(name) {
+                continue;
+            }
+            let Some(fragment) = fragments.get(name) else {
                 // One of this collection that is not there, or cannot be read, is as unknown.
-                let is_own = name.starts_with(&own);
-                others.insert(if is_own {
-                    format!("{name} (unread)")
+                let unread = if name.starts_with(&own) {
+                    " (unread)"
                 } else {
-                    name
-                });
+                    ""
+                };
+                others.insert(format!("{name}{unread}"));
                 continue;
             };
-            for option in fragment.options() {
-                if !options.iter().any(|known| known.name == option.name) {
-                    options.push(option);
+            for option in fragment {
+                if known.insert(option.name.clone()) {
+                    copies.count(std::slice::from_ref(option))?;
+                    options.push(option.clone());
                 }
             }
         }
-        ClassOptions { options, others }
+        Ok(ClassOptions { options, others })
     }
 
     /// The names of fragments.
-    fn fragment_names(&self) -> Vec<String> {
+    fn fragment_names(&self) -> Vec<&str> {
         let Some(node) = self.mapping.get("extends_documentation_fragment") else {
             return Vec::new();
         };
@@ -216,10 +273,7 @@ impl PluginDocument {
             Value::Mapping(_) => Vec::new(),
         };
         let names = texts.into_iter().map(str::trim);
-        names
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect()
+        names.filter(|name| !name.is_empty()).collect()
     }
 
     fn options(&self) -> Vec<DeclaredOption> {

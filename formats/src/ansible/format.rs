@@ -373,16 +373,8 @@ fn declared(
     options: &ReadOptions,
 ) -> Parsed<Declarations> {
     let read = || {
-        let (mut classes, findings) = documentation::read(collection, root, tree, options)?;
         let (facts, ..) = facts_of_files::read(collection, "", tree, options)?;
-        for (path, target) in facts.redirects() {
-            let class = |path: &str| ClassName::parse(&format!("{collection}.{path}")).ok();
-            let documented = class(&target).and_then(|target| classes.get(&target).cloned());
-            if let (Some(class), Some(options)) = (class(&path), documented) {
-                classes.insert(class, options);
-            }
-        }
-        Ok((classes, findings))
+        documentation::read(collection, root, tree, &facts.redirects(), options)
     };
     match read() {
         Ok((classes, findings)) => {

@@ -5,22 +5,29 @@ use std::sync::LazyLock;
 use super::*;
 
 /// Files in memory.
-struct Files(Vec<(&'static str, &'static str)>);
+struct Files<Text>(Vec<(Text, Text)>);
 
-impl FileTree for Files {
+impl<Text: AsRef<str>> FileTree for Files<Text> {
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        Ok(self.0.iter().map(|(path, _)| (*path).to_owned()).collect())
+        let paths = self.0.iter().map(|(path, _)| path.as_ref().to_owned());
+        Ok(paths.collect())
     }
 
     fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
-        let file = self.0.iter().find(|(known, _)| *known == path);
-        Ok(file.map(|(_, text)| text.as_bytes().to_vec()))
+        let file = self.0.iter().find(|(known, _)| known.as_ref() == path);
+        Ok(file.map(|(_, text)| text.as_ref().as_bytes().to_vec()))
     }
 }
 
 /// The options of the plug-ins of `acme.web` as lines, and the findings.
 fn lines(files: Vec<(&'static str, &'static str)>) -> Vec<String> {
-    let read = read("acme.web", "web", &Files(files), &ReadOptions::default());
+    let read = read(
+        "acme.web",
+        "web",
+        &Files(files),
+        &[],
+        &ReadOptions::default(),
+    );
     let (classes, findings) = read.expect("files in memory can be read");
     let mut lines = Vec::new();
     for (class, options) in classes {
@@ -147,5 +154,57 @@ fn literals_of_any_form_are_read() {
                 format!("a [] required=false `str` [] None 0 web/plugins/modules/m.py:{place}"),
             ]
         );
+    }
+}
+
+/// A fragment of `acme.web` with many options.
+fn large_fragment(options: usize) -> (String, String) {
+    let options: String = (0..options).map(|at| format!("  o{at}:\n")).collect();
+    let text =
+        format!("class ModuleDocFragment:\n    DOCUMENTATION = r'''\noptions:\n{options}'''\n");
+    ("plugins/doc_fragments/all.py".to_owned(), text)
+}
+
+/// A module of `acme.web` that names the fragment some times.
+fn module_with_fragment(module: usize, times: usize) -> (String, String) {
+    let names = "acme.web.all,".repeat(times);
+    let text = format!("DOCUMENTATION = r'''\nextends_documentation_fragment: {names}\n'''\n");
+    (format!("plugins/modules/m{module}.py"), text)
+}
+
+#[test]
+fn a_fragment_that_is_named_often_is_included_once() {
+    let files = vec![large_fragment(20_000), module_with_fragment(0, 10_000)];
+    let read = read(
+        "acme.web",
+        "web",
+        &Files(files),
+        &[],
+        &ReadOptions::default(),
+    );
+    let (classes, findings) = read.expect("files in memory can be read");
+    assert_eq!(findings, []);
+    let counts: Vec<usize> = classes.values().map(|class| class.options.len()).collect();
+    assert_eq!(counts, [20_000]);
+}
+
+#[test]
+fn copies_of_options_are_limited() {
+    let read = |modules: usize, redirects: &[(String, String)]| {
+        let mut files = vec![large_fragment(20_000)];
+        files.extend((0..modules).map(|module| module_with_fragment(module, 1)));
+        let tree = Files(files);
+        read("acme.web", "web", &tree, redirects, &ReadOptions::default())
+    };
+    let redirects = |count: usize| -> Vec<(String, String)> {
+        let from = (0..count).map(|at| format!("plugins.modules.old{at}"));
+        from.map(|path| (path, "plugins.modules.m0".to_owned()))
+            .collect()
+    };
+    let (classes, _) = read(10, &redirects(2)).expect("they are not that many");
+    assert_eq!(classes.len(), 12);
+    for (modules, redirects) in [(13, redirects(0)), (10, redirects(3))] {
+        let error = read(modules, &redirects).expect_err("they are too many");
+        assert_eq!(error.code, Code::Limit);
     }
 }

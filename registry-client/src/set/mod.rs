@@ -56,6 +56,9 @@ pub struct RegistrySet {
     defined_classes: OnceLock<BTreeSet<ClassName>>,
 }
 
+/// The registry that a package comes from, and the records of the package in it.
+type PackageOrigin<'set> = (&'set dyn Registry, Vec<IndexRecord>);
+
 impl RegistrySet {
     /// A set of registries, the preferred one first.
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
@@ -398,37 +401,64 @@ impl RegistrySet {
     pub fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
         let mut found = BTreeSet::new();
         for (at, registry) in self.registries.iter().enumerate() {
-            if !self.may_define(registry.as_ref(), class) {
-                continue;
-            }
-            for name in registry.defining(class)? {
-                if self.may_have(registry.as_ref(), &name) && !self.is_in_first(at, &name)? {
-                    found.insert(name);
-                }
+            if self.may_define(registry.as_ref(), class) {
+                found.extend(self.coming_from(at, registry.defining(class)?)?);
             }
         }
-        for (name, records) in &self.built_in {
-            if records.iter().any(|record| record.exports(class))
-                && !self.is_in_first(self.registries.len(), name)?
-            {
-                found.insert(name.clone());
-            }
-        }
+        let built_in = self.built_in.iter();
+        let built_in = built_in
+            .filter(|(_, records)| records.iter().any(|record| record.exports(class)))
+            .map(|(name, _)| name.clone());
+        found.extend(self.not_in_first(self.registries.len(), built_in.collect())?);
         Ok(found.into_iter().collect())
     }
 
-    /// Whether one of the first registries has a package.
-    fn is_in_first(&self, count: usize, name: &PackageName) -> Result<bool, RegistryError> {
+    /// Those of the packages of a registry, which has a position, that come from it: it may have their names, and no
+    /// registry before it has them.
+    fn coming_from(
+        &self,
+        position: usize,
+        mut names: Vec<PackageName>,
+    ) -> Result<Vec<PackageName>, RegistryError> {
+        let registry = self.registries[position].as_ref();
+        names.retain(|name| self.may_have(registry, name));
+        self.not_in_first(position, names)
+    }
+
+    /// The packages that none of the first registries has.
+    fn not_in_first(
+        &self,
+        count: usize,
+        mut names: Vec<PackageName>,
+    ) -> Result<Vec<PackageName>, RegistryError> {
         for registry in &self.registries[..count] {
-            if self.may_have(registry.as_ref(), name)
-                && records_of(registry.as_ref(), std::slice::from_ref(name))?
-                    .iter()
-                    .any(Option::is_some)
-            {
-                return Ok(true);
+            let asked = names.iter();
+            let asked = asked.filter(|name| self.may_have(registry.as_ref(), name));
+            let asked: Vec<PackageName> = asked.cloned().collect();
+            if asked.is_empty() {
+                continue;
+            }
+            let answers = records_of(registry.as_ref(), &asked)?;
+            let answers = asked.iter().zip(answers);
+            let is_there = answers.filter_map(|(name, records)| records.map(|_| name));
+            let is_there: BTreeSet<&PackageName> = is_there.collect();
+            names.retain(|name| !is_there.contains(name));
+        }
+        Ok(names)
+    }
+
+    /// The origin of a package: the first registry that has its name.
+    fn origin(&self, name: &PackageName) -> Result<Option<PackageOrigin<'_>>, RegistryError> {
+        for registry in self.registries() {
+            if !self.may_have(registry, name) {
+                continue;
+            }
+            let mut answers = records_of(registry, std::slice::from_ref(name))?;
+            if let Some(records) = answers.pop().flatten() {
+                return Ok(Some((registry, records)));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// The defined class with the most similar name, and a package that defines it: a suggestion for a
@@ -500,21 +530,13 @@ impl RegistrySet {
         version: &Version,
         options: &ReadOptions,
     ) -> Result<Option<Arc<Package>>, RegistryError> {
-        for registry in &self.registries {
-            if !self.may_have(registry.as_ref(), name) {
-                continue;
-            }
-            let mut answers = records_of(registry.as_ref(), std::slice::from_ref(name))?;
-            let Some(records) = answers.pop().flatten() else {
-                continue;
-            };
-            // The package comes from the first registry that has the name.
-            return match records.iter().find(|record| record.version == *version) {
-                Some(record) => registry.package(record, options),
-                None => Ok(None),
-            };
+        let Some((registry, records)) = self.origin(name)? else {
+            return Ok(None);
+        };
+        match records.iter().find(|record| record.version == *version) {
+            Some(record) => registry.package(record, options),
+            None => Ok(None),
         }
-        Ok(None)
     }
 
     /// Findings about registries that can be used all the same. Each is returned once.

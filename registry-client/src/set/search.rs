@@ -14,7 +14,8 @@ const MAX_COMPARED: usize = 100;
 
 impl RegistrySet {
     /// The packages that match all words, sorted by name: at most `limit`. Registries look in names of
-    /// packages and classes; those on the network also in titles, descriptions, authors and tags.
+    /// packages and classes; those on the network also in titles, descriptions, authors and tags. A package counts only
+    /// in the registry that it comes from.
     ///
     /// Registries that [cannot be searched](Self::not_searched) are left out.
     ///
@@ -24,13 +25,15 @@ impl RegistrySet {
     pub fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
         let mut found: BTreeMap<PackageName, Found> = BTreeMap::new();
         let can_search = self.can_search();
-        let registries = self.registries();
-        for registry in registries.filter(|one| one.can_search() || !can_search) {
-            for package in registry.search(words, limit)? {
-                if self.may_have(registry, &package.name) {
-                    found.entry(package.name.clone()).or_insert(package);
-                }
-            }
+        let registries = self.registries().enumerate();
+        for (at, registry) in registries.filter(|(_, one)| one.can_search() || !can_search) {
+            let packages = registry.search(words, limit)?;
+            let names = packages.iter().map(|package| package.name.clone());
+            let names: BTreeSet<PackageName> =
+                self.coming_from(at, names.collect())?.into_iter().collect();
+            let packages = packages.into_iter();
+            let packages = packages.filter(|package| names.contains(&package.name));
+            found.extend(packages.map(|package| (package.name.clone(), package)));
         }
         let matching = self
             .built_in_packages()
@@ -96,7 +99,8 @@ impl RegistrySet {
         is_empty || registries.any(Registry::may_have_class_packages)
     }
 
-    /// The packages with a release that states a requirement on a package, sorted; `None` if a registry cannot tell.
+    /// The packages with a release that states a requirement on a package, sorted; `None` if a registry cannot tell. A
+    /// package counts only in the registry that it comes from.
     ///
     /// # Errors
     ///
@@ -106,20 +110,16 @@ impl RegistrySet {
         package: &PackageName,
     ) -> Result<Option<Vec<PackageName>>, RegistryError> {
         let mut found = BTreeSet::new();
-        for registry in self.registries() {
+        for (at, registry) in self.registries().enumerate() {
             let Some(names) = registry.requiring(package)? else {
                 return Ok(None);
             };
-            found.extend(
-                names
-                    .into_iter()
-                    .filter(|name| self.may_have(registry, name)),
-            );
+            found.extend(self.coming_from(at, names)?);
         }
         Ok(Some(found.into_iter().collect()))
     }
 
-    /// The description of a package in the registry that has it; `None` if that registry has no description.
+    /// The description of a package in the registry that it comes from; `None` if that registry has no description.
     ///
     /// # Errors
     ///
@@ -128,34 +128,33 @@ impl RegistrySet {
         &self,
         package: &PackageName,
     ) -> Result<Option<PackageDescription>, RegistryError> {
-        for registry in self.registries() {
-            if self.may_have(registry, package)
-                && let Some(description) = registry.description(package)?
-            {
-                return Ok(Some(description));
-            }
+        match self.origin(package)? {
+            Some((registry, _)) => registry.description(package),
+            None => Ok(None),
         }
-        Ok(None)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::{IndexRecord, Limits};
+    use pkgres_manifest::{ClassName, IndexRecord, Limits};
 
     use super::*;
     use crate::memory::MemoryRegistry;
     use crate::registry::Registry;
 
+    fn memory(name: &str, lines: &[&str]) -> MemoryRegistry {
+        let mut registry = MemoryRegistry::new(RegistryName::parse(name).expect("a name"));
+        for line in lines {
+            let record = IndexRecord::parse_line(line, &Limits::default());
+            registry.add_record(record.expect("a record"));
+        }
+        registry
+    }
+
     fn set() -> RegistrySet {
-        let registry = |name: &str, lines: &[&str]| -> Box<dyn Registry> {
-            let mut registry = MemoryRegistry::new(RegistryName::parse(name).expect("a name"));
-            for line in lines {
-                let record = IndexRecord::parse_line(line, &Limits::default());
-                registry.add_record(record.expect("a record"));
-            }
-            Box::new(registry)
-        };
+        let registry =
+            |name: &str, lines: &[&str]| -> Box<dyn Registry> { Box::new(memory(name, lines)) };
         RegistrySet::new(vec![
             registry(
                 "one",
@@ -194,5 +193,74 @@ mod tests {
         let requiring = requiring.expect("all packages are known");
         let names: Vec<&str> = requiring.iter().map(PackageName::as_str).collect();
         assert_eq!(names, ["a.Web", "b.Web"]);
+    }
+
+    /// A registry that knows a title of each of its packages.
+    struct Titled(MemoryRegistry);
+
+    impl Registry for Titled {
+        fn name(&self) -> &RegistryName {
+            self.0.name()
+        }
+
+        fn records(
+            &self,
+            names: &[PackageName],
+        ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+            self.0.records(names)
+        }
+
+        fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+            self.0.defining(class)
+        }
+
+        fn known_packages(&self) -> Vec<PackageName> {
+            self.0.known_packages()
+        }
+
+        fn description(
+            &self,
+            package: &PackageName,
+        ) -> Result<Option<PackageDescription>, RegistryError> {
+            let description = PackageDescription {
+                title: format!("{package} of {}", self.name()),
+                ..PackageDescription::default()
+            };
+            Ok(Some(description))
+        }
+    }
+
+    #[test]
+    fn packages_that_another_registry_hides_do_not_count() {
+        let own = memory("own", &[r#"{"name":"a.Web","version":"1.0.0"}"#]);
+        let public = memory(
+            "public",
+            &[
+                r#"{"name":"a.Web","version":"9.0.0","require":{"a.Db":"1"},"classes":{"a.Evil":{}}}"#,
+                r#"{"name":"b.Web","version":"1.0.0","require":{"a.Db":"1"},"classes":{"b.Evil":{}}}"#,
+            ],
+        );
+        let set = RegistrySet::new(vec![Box::new(own), Box::new(Titled(public))]);
+        let package = |text: &str| PackageName::parse(text).expect("a name");
+        let names = |names: Vec<PackageName>| -> Vec<String> {
+            names.iter().map(ToString::to_string).collect()
+        };
+        let requiring = set.requiring(&package("a.Db")).expect("memory can be read");
+        assert_eq!(
+            requiring.map(names).as_deref(),
+            Some(&["b.Web".to_owned()][..])
+        );
+        let found = set
+            .search(&["evil".to_owned()], 10)
+            .expect("memory can be read");
+        let found = found.into_iter().map(|found| found.name).collect();
+        assert_eq!(names(found), ["b.Web"]);
+        let title = |name: &str| {
+            let description = set.description(&package(name)).expect("memory can be read");
+            description.map(|it| it.title)
+        };
+        assert_eq!(title("a.Web"), None);
+        assert_eq!(title("b.Web").as_deref(), Some("b.Web of public"));
+        assert_eq!(title("c.Web"), None);
     }
 }

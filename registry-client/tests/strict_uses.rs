@@ -1,7 +1,10 @@
 //! Uses that exclude versions.
 
-use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, RegistryName, Version};
-use pkgres_registry_client::{MemoryRegistry, RegistrySet};
+use pkgres_manifest::{
+    ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Spec, Version,
+};
+use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, solve};
+use pkgres_resolver::Request;
 
 fn class_name(text: &str) -> ClassName {
     ClassName::native(text).expect("a name")
@@ -145,4 +148,42 @@ fn a_class_that_moved_to_a_package_that_is_required_is_there() {
     // A package that redirects is not one that uses.
     let redirecting = record("a.b", 2, &[], vec![moved("a.b.x", "a.new.x")]);
     assert_eq!(strict(&registries, redirecting), (vec![], vec![]));
+}
+
+#[test]
+fn each_use_of_releases_side_by_side_is_reported_once() {
+    let release = |name: &str, version: u64, requires: &[(&str, &str)], uses: &[&str]| {
+        let record = IndexRecord::new(package(name), Version::new(version, 0, 0));
+        let with = |record: IndexRecord, (name, spec): &(&str, &str)| {
+            record.with_requirement(package(name), Spec::parse(spec).expect("a spec"))
+        };
+        let record = requires.iter().fold(record, with);
+        record.with_classes([class(&format!("{name}.User"), uses)])
+    };
+    let uses = ["a.None.One", "a.None.Two"];
+    let registries = set(vec![
+        release("a.Db", 1, &[], &uses),
+        release("a.Db", 2, &[], &uses),
+        release("a.Old", 1, &[("a.Db", "1")], &[]),
+    ]);
+    let root = release("a.App", 1, &[("a.Db", "2"), ("a.Old", "1")], &[]);
+    let mut request = Request::new(root);
+    request.core = None;
+    let answer = solve(request, &registries, &ReadOptions::default()).expect("memory can be read");
+    let Answer::Solved(resolution) = answer else {
+        panic!("there is a resolution: {answer:?}");
+    };
+    let unmet = registries
+        .unmet_uses(&resolution)
+        .expect("memory can be read");
+    let unmet = unmet
+        .iter()
+        .map(|one| format!("{} {}", one.release, one.used));
+    let expected = [
+        "a.Db 1.0.0 a.None.One",
+        "a.Db 1.0.0 a.None.Two",
+        "a.Db 2.0.0 a.None.One",
+        "a.Db 2.0.0 a.None.Two",
+    ];
+    assert_eq!(unmet.collect::<Vec<_>>(), expected);
 }

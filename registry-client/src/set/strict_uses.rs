@@ -164,11 +164,13 @@ impl RegistrySet {
             return Ok(Vec::new());
         }
         let chosen = resolution.packages().iter();
-        let chosen: Vec<Release> = chosen
+        let chosen: BTreeSet<Release> = chosen
             .filter(|one| matches!(one.source, ReleaseSource::Registry(_)))
             .map(ResolvedPackage::release)
             .collect();
-        let names: Vec<PackageName> = chosen.iter().map(|one| one.name.clone()).collect();
+        // Several releases of a package can be chosen side by side.
+        let names: BTreeSet<PackageName> = chosen.iter().map(|one| one.name.clone()).collect();
+        let names: Vec<PackageName> = names.into_iter().collect();
         let supplies = self.supply_as_recorded(&names)?;
         let mut records: Vec<IndexRecord> = supplies
             .into_iter()
@@ -197,17 +199,20 @@ impl RegistrySet {
         let names: BTreeSet<PackageName> = using
             .flat_map(|record| required_by(record, strict).into_iter().cloned())
             .collect();
-        let mut known = strict.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || strict.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = BTreeMap::new();
         let mut open = Vec::new();
+        // Other threads can go on while registries are read below.
+        let before = known();
         for name in names {
-            match known.get(&name) {
+            match before.get(&name) {
                 Some(definitions) => {
                     found.insert(name, Arc::clone(definitions));
                 }
                 None => open.push(name),
             }
         }
+        drop(before);
         let is_provided = |name: &PackageName| strict.provided.iter().any(|one| one.name == *name);
         let (of_host, open): (Vec<_>, Vec<_>) = open.into_iter().partition(is_provided);
         let of_host = of_host.into_iter().map(|name| {
@@ -229,6 +234,7 @@ impl RegistrySet {
             };
             (name, definitions)
         });
+        let mut known = known();
         for (name, definitions) in of_host.chain(others) {
             let definitions = Arc::new(definitions);
             if !definitions.may_be_more {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use pkgres_files::{FileError, NewContent, RealFileSystem, write_file, write_files};
+use pkgres_files::{Follow, NewContent, RealFileSystem, read_file, write_file, write_files};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::failure::{Failure, Result};
 
@@ -14,46 +15,85 @@ pub(crate) struct ChangedFile {
     /// The bytes before; `None` if there is no such file.
     pub(crate) before: Option<Vec<u8>>,
     pub(crate) after: Vec<u8>,
+    /// Whether it is written only if it has not changed since it was read: users edit it, too.
+    pub(crate) must_be_unchanged: bool,
 }
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl ChangedFile {
-    /// A file that gets a new text. A byte order mark stays: it is no part of the text that was read and edited.
-    pub(crate) fn with_text(path: PathBuf, text: &str) -> Self {
-        let before = std::fs::read(&path).ok();
+    /// A file with a text that was read and edited. If there was no file, the text before is empty. A byte order mark stays:
+    /// it is no part of the texts.
+    pub(crate) fn with_text(path: PathBuf, before: &str, after: &str) -> Result<Self> {
+        let before = read_unchanged(&path, before)?;
         let is_marked =
             (before.as_ref()).is_some_and(|old| old.starts_with(BYTE_ORDER_MARK.as_bytes()));
         let mark = if is_marked { BYTE_ORDER_MARK } else { "" };
-        Self {
+        Ok(Self {
             path,
             before,
-            after: format!("{mark}{text}").into_bytes(),
-        }
+            after: format!("{mark}{after}").into_bytes(),
+            must_be_unchanged: true,
+        })
     }
 
     /// The text before and afterwards, without byte order marks.
     pub(crate) fn texts(&self) -> [Cow<'_, str>; 2] {
         let before = self.before.as_deref().unwrap_or_default();
-        [before, &self.after].map(|bytes| {
-            let text = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes());
-            String::from_utf8_lossy(text.unwrap_or(bytes))
-        })
+        [before, &self.after].map(text_of)
     }
+
+    /// Fails if the file must not have changed, but has.
+    fn check(&self) -> Result<()> {
+        if self.must_be_unchanged {
+            let [before, _] = self.texts();
+            read_unchanged(&self.path, &before)?;
+        }
+        Ok(())
+    }
+}
+
+/// The text in bytes, without a byte order mark.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes());
+    String::from_utf8_lossy(text.unwrap_or(bytes))
+}
+
+/// Reads a file whose text must be the one that was edited: otherwise, the edit of somebody else would be lost.
+fn read_unchanged(path: &Path, before: &str) -> Result<Option<Vec<u8>>> {
+    let before = text_of(before.as_bytes());
+    let changed = || {
+        let message = format!("{} was changed meanwhile", Escaped::path(path));
+        let finding = Diagnostic::error(Code::File, message);
+        Failure::from(finding.hint("nothing was written; run the command again"))
+    };
+    // A longer file has another text.
+    let limit = (BYTE_ORDER_MARK.len() + before.len()) as u64;
+    let bytes = match read_file(path, limit, Follow::Links) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.is_not_found() => None,
+        Err(error) if error.is_too_large() => return Err(changed()),
+        Err(error) => return Err(error.into()),
+    };
+    if text_of(bytes.as_deref().unwrap_or_default()) != before {
+        return Err(changed());
+    }
+    Ok(bytes)
 }
 
 /// Writes the files: all of them, or none. A file that could not be restored is an error of its own.
 pub(crate) fn write_together<'file>(
     files: impl IntoIterator<Item = &'file ChangedFile>,
 ) -> Result<()> {
-    let contents: Vec<NewContent<'_>> = files
-        .into_iter()
-        .map(|file| NewContent {
+    let mut contents = Vec::new();
+    for file in files {
+        file.check()?;
+        contents.push(NewContent {
             path: &file.path,
             before: file.before.as_deref(),
             after: &file.after,
-        })
-        .collect();
+        });
+    }
     write_files(&RealFileSystem, &contents).map_err(|failed| {
         let mut failure = Failure::from(failed.error);
         failure
@@ -68,10 +108,10 @@ pub(crate) fn write_together<'file>(
     })
 }
 
-/// Writes the text of a file, whose byte order mark stays.
-pub(crate) fn write_text(path: &Path, text: &str) -> std::result::Result<(), FileError> {
-    let file = ChangedFile::with_text(path.to_owned(), text);
-    write_file(&RealFileSystem, path, &file.after)
+/// Writes the edited text of a file, as [`ChangedFile::with_text`].
+pub(crate) fn write_text(path: &Path, before: &str, after: &str) -> Result<()> {
+    let file = ChangedFile::with_text(path.to_owned(), before, after)?;
+    Ok(write_file(&RealFileSystem, path, &file.after)?)
 }
 
 /// Files that are written later, and together. Projects are locked in parallel.
@@ -122,7 +162,7 @@ mod tests {
         if let Some(text) = before {
             write_file(&RealFileSystem, &path, text.as_bytes()).expect("it can be written");
         }
-        ChangedFile::with_text(path, "new")
+        ChangedFile::with_text(path, before.unwrap_or_default(), "new").expect("it is unchanged")
     }
 
     #[test]
@@ -133,7 +173,10 @@ mod tests {
         let text = |file: &ChangedFile| std::fs::read_to_string(&file.path).ok();
         let names = || std::fs::read_dir(folder.path()).map(Iterator::count).ok();
 
-        let folder_of_that_name = file("c", None);
+        let folder_of_that_name = ChangedFile {
+            must_be_unchanged: false,
+            ..file("c", None)
+        };
         let path = &folder_of_that_name.path;
         RealFileSystem.create_folder(path).expect("it is free");
         files.push(folder_of_that_name);
@@ -156,5 +199,33 @@ mod tests {
         write_together([&file]).expect("it can be written");
         let text = std::fs::read_to_string(&file.path).expect("it exists");
         assert_eq!(text, "\u{feff}new");
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_changed_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        for (before, theirs) in [("old", "their longer text"), ("old", "it"), ("", "it")] {
+            let before = Some(before).filter(|text| !text.is_empty());
+            let files = [
+                changed(folder.path().join("b"), None),
+                changed(path.clone(), before),
+            ];
+            write_file(&RealFileSystem, &path, theirs.as_bytes()).expect("it can be written");
+            let failure = write_together(&files).expect_err("it has another text");
+            let message = &failure.findings[0].message;
+            assert!(message.ends_with("was changed meanwhile"), "{message}");
+            assert_eq!(std::fs::read_to_string(&path).expect("it exists"), theirs);
+            assert!(!files[0].path.exists());
+            assert!(write_text(&path, before.unwrap_or_default(), "new").is_err());
+            RealFileSystem.remove(&path).expect("it exists");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_no_file_that_is_not_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let changed = ChangedFile::with_text(folder.path().to_owned(), "", "new");
+        assert!(changed.is_err());
     }
 }

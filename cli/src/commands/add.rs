@@ -338,7 +338,7 @@ impl ManifestEdit<'_> {
         let writing = if self.write.dry_run {
             Writing::Never
         } else {
-            self.changed_files()
+            self.changed_files()?
                 .into_iter()
                 .for_each(|file| pending.add(file));
             Writing::Together(&pending)
@@ -365,11 +365,13 @@ impl ManifestEdit<'_> {
     }
 
     /// The manifest, if it changes.
-    fn changed_files(&self) -> Vec<ChangedFile> {
-        let changed = self
-            .changes_manifest()
-            .then(|| ChangedFile::with_text(self.before.manifest.clone(), &self.edited.text()));
-        changed.into_iter().collect()
+    fn changed_files(&self) -> Result<Vec<ChangedFile>> {
+        if !self.changes_manifest() {
+            return Ok(Vec::new());
+        }
+        let path = self.before.manifest.clone();
+        let changed = ChangedFile::with_text(path, &self.before.text(), &self.edited.text())?;
+        Ok(vec![changed])
     }
 
     fn changes_manifest(&self) -> bool {

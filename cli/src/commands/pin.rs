@@ -84,8 +84,9 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
             return Err(Failure::usage("`--in-place` needs a file"));
         }
         Some(path) if args.in_place => {
-            if text != pinned.model.text() {
-                write_text(path, &text)?;
+            let before = pinned.model.text();
+            if text != before {
+                write_text(path, before, &text)?;
             }
         }
         Some(path) => write_file(&RealFileSystem, path, text.as_bytes())?,

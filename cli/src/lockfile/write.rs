@@ -100,6 +100,8 @@ pub(crate) fn write_lock(
         path: path.to_owned(),
         before: before.map(<[u8]>::to_vec),
         after: text.clone().into_bytes(),
+        // Other runs wait for this one, and nobody edits it.
+        must_be_unchanged: false,
     };
     match writing {
         Writing::AtOnce if is_changed => write_together([&file()])?,

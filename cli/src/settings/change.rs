@@ -35,7 +35,7 @@ pub(crate) fn write_setting(
     document[setting.key] = item;
     let text = text_of(&document, &before);
     SettingsFile::parse(&path, text.as_bytes(), files)?;
-    Ok(write_text(&path, &text)?)
+    write_text(&path, &before, &text)
 }
 
 /// The error about a value in place of tables, such as those of registries: what they say about keys and namespaces would
@@ -66,7 +66,7 @@ pub(crate) fn remove_setting(
     if document.remove(setting.key).is_none() {
         return Ok(false);
     }
-    write_text(&path, &text_of(&document, &before))?;
+    write_text(&path, &before, &text_of(&document, &before))?;
     Ok(true)
 }
 

@@ -55,7 +55,7 @@ impl Together {
                 change.report_edits(output);
             }
         };
-        let files = change.changed_files();
+        let files = change.changed_files()?;
         let result = locks.write(&files, announce, &context, output)?;
         let exit = result.exit;
         if output.is_json() {

@@ -326,15 +326,16 @@ fn changed_files(
     let mut files = Vec::new();
     let (old, new) = (before.text(), edited.text());
     if old != new {
-        files.push(ChangedFile::with_text(before.manifest.clone(), &new));
+        files.push(ChangedFile::with_text(before.manifest.clone(), &old, &new)?);
     }
     if !settings.is_empty() {
         let path = settings_path(before, context);
-        let mut new = read_text(&path)?;
+        let old = read_text(&path)?;
+        let mut new = old.clone();
         for edit in settings {
             new = edit.text_with(&path, &new)?;
         }
-        files.push(ChangedFile::with_text(path, &new));
+        files.push(ChangedFile::with_text(path, &old, &new)?);
     }
     Ok(files)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{RegistryName, did_you_mean};
+use pkgres_manifest::{
+    Hexadecimal, PackageName, RegistryName, did_you_mean, from_hexadecimal, sha256,
+};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{LocationError, Namespace, RegistryLocation};
 use pkgres_settings::{NetworkLimit, Registries, RegistryTable, SettingsFile};
@@ -17,6 +19,31 @@ use crate::workspace;
 
 /// The beginning of the names that the packages of `overrides` have as registries.
 pub(crate) const OVERRIDE_PREFIX: &str = "override-";
+
+/// The number of bytes of the digest of a package in the name of its override.
+const DIGEST_BYTES: usize = 8;
+
+/// The name that a package of `overrides` has as a registry: the name of the package after a prefix, or the beginning of
+/// its digest, because names of packages can be longer than those of registries.
+pub(super) fn override_name(package: &PackageName) -> RegistryName {
+    let readable = format!("{OVERRIDE_PREFIX}{package}").to_ascii_lowercase();
+    RegistryName::parse(&readable).unwrap_or_else(|_| {
+        let digest = &sha256(package.as_str().as_bytes())[..DIGEST_BYTES];
+        let name = format!("{OVERRIDE_PREFIX}{}", Hexadecimal(digest));
+        RegistryName::parse(&name).expect("it is short, and consists of letters and digits")
+    })
+}
+
+/// The override that is the registry of a name, for messages; `None` for other registries.
+pub(crate) fn override_title(name: &RegistryName) -> Option<String> {
+    let package = name.as_str().strip_prefix(OVERRIDE_PREFIX)?;
+    let is_digest = from_hexadecimal(package, &mut [0; DIGEST_BYTES]);
+    Some(if is_digest {
+        "an override in pkgres.toml".to_owned()
+    } else {
+        format!("the override of {package}")
+    })
+}
 
 /// A registry with its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]

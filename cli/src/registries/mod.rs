@@ -11,7 +11,7 @@ mod open;
 mod probably_meant;
 
 pub(crate) use configured::{
-    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_reserved,
+    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_reserved, override_title,
 };
 pub(crate) use messages::{is_unconfigured, shown_target, title_of, unconfigured_hint};
 pub(crate) use open::named_host;

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec, Version, did_you_mean,
+    Ecosystem, IndexRecord, PackageName, ReadOptions, Spec, Version, did_you_mean,
 };
 use pkgres_registry_client::{
-    CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
+    CheckedLocks, DirectoryRegistry, IndexCache, Registry as _, RegistryError, RegistrySet,
     SinglePackage, built_in_core_library, read_provided,
 };
 
-use super::{ConfiguredRegistry, OVERRIDE_PREFIX, RegistryOptions, reject_shared, title_of};
+use super::configured::override_name;
+use super::{ConfiguredRegistry, RegistryOptions, reject_shared, title_of};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -124,7 +124,8 @@ impl RegistryOptions {
                 continue;
             }
             let text = String::from_utf8(bytes).map_err(|_| {
-                Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8"))
+                let message = format!("{}: the text is not UTF-8", Escaped::path(path));
+                Diagnostic::error(Code::Encoding, message)
             })?;
             records.extend(read_provided(&shown, &text, &options.limits)?);
         }
@@ -208,14 +209,6 @@ fn overriding_package(
             Escaped::path(path)
         )));
     }
-    let mut locations =
-        RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
-            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
-    let mut location = locations.remove(0);
-    location.name =
-        RegistryName::parse(&format!("{OVERRIDE_PREFIX}{package}").to_ascii_lowercase())
-            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
-    let http = HttpOptions::new(Timestamp::now());
     let with_hint = |error: RegistryError| {
         let hint = format!("`overrides` in pkgres.toml names it for `{package}`");
         Failure {
@@ -223,7 +216,8 @@ fn overriding_package(
             ..with_hints(error, [hint])
         }
     };
-    let registry = location.open(options, None, &http).map_err(with_hint)?;
+    let registry = DirectoryRegistry::open(override_name(package), path, options);
+    let registry = registry.map_err(with_hint)?;
     let records = registry
         .records(std::slice::from_ref(package))
         .map_err(with_hint)?;
@@ -233,7 +227,7 @@ fn overriding_package(
             Escaped::path(&path)
         )));
     }
-    Ok(SinglePackage::new(registry, package.clone()))
+    Ok(SinglePackage::new(Box::new(registry), package.clone()))
 }
 
 /// Fails if two files declare different contents of a release of the host.

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::ReleaseSource;
 
-use crate::registries::OVERRIDE_PREFIX;
+use crate::registries::override_title;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// A source as messages name it; the default registry is "the registry".
@@ -10,10 +10,9 @@ pub(crate) fn registry_title(source: &ReleaseSource) -> String {
     match source {
         ReleaseSource::Registry(name) if name.is_default() => "the registry".to_owned(),
         ReleaseSource::Registry(name) if name.as_str() == WORKSPACE => "the workspace".to_owned(),
-        ReleaseSource::Registry(name) => match name.as_str().strip_prefix(OVERRIDE_PREFIX) {
-            Some(package) => format!("the override of {package}"),
-            None => format!("the registry `{name}`"),
-        },
+        ReleaseSource::Registry(name) => {
+            override_title(name).unwrap_or_else(|| format!("the registry `{name}`"))
+        }
         source => format!("`{source}`"),
     }
 }

@@ -1,7 +1,7 @@
 //! `pkgres index`
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{DirectoryRegistry, NetworkActivity, Registry as _};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     let name = RegistryName::parse("default").expect("the name is valid");
     // A missing folder is bad input here, not a registry that fails.
     std::fs::read_dir(&args.folder).map_err(|error| {
-        let message = format!("cannot read {}: {error}", args.folder.to_string_lossy());
+        let message = format!("cannot read {}: {error}", Escaped::path(&args.folder));
         Diagnostic::error(Code::File, message)
     })?;
     let progress = output.progress("Reading packages", &NetworkActivity::default());

@@ -53,7 +53,7 @@ fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Res
         return Ok(Exit::Done);
     };
     if file.symlink_metadata().is_ok() {
-        let message = format!("{} exists already", file.to_string_lossy());
+        let message = format!("{} exists already", Escaped::path(file));
         return Err(Failure::usage(message));
     }
     // The first interface of a package is also the first file in its folder.

@@ -58,7 +58,8 @@ pub(crate) fn parse_lock(path: &Path, bytes: &[u8], context: &Context) -> Result
     let findings: Vec<Diagnostic> = problems
         .into_iter()
         .map(|problem| {
-            Diagnostic::error(Code::LockConflict, format!("{shown}: {problem}"))
+            let message = format!("{}: {problem}", Escaped::path(path));
+            Diagnostic::error(Code::LockConflict, message)
                 .hint(format!("`{}` fixes it", context.invocation.command("lock")))
         })
         .collect();

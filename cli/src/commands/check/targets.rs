@@ -44,7 +44,7 @@ pub(super) fn targets(
             if let Some((root, format)) = recognize(path, stated)? {
                 return Ok(vec![Target::Foreign(root, format)]);
             }
-            let message = format!("{} holds no package or project", path.to_string_lossy());
+            let message = format!("{} holds no package or project", Escaped::path(path));
             if let Some(root) = nested_root(path) {
                 let hint = format!("name the root of the project: `{}`", quoted(&root));
                 return Err(Diagnostic::error(Code::PackageShape, message).hint(hint));
@@ -64,7 +64,7 @@ pub(super) fn targets(
     }
     // The file must exist; the checks report everything else.
     std::fs::metadata(path).map_err(|error| {
-        let message = format!("cannot read {}: {error}", path.to_string_lossy());
+        let message = format!("cannot read {}: {error}", Escaped::path(path));
         Diagnostic::error(Code::File, message)
     })?;
     if let Some((root, format)) = recognize(path, stated)? {
@@ -114,7 +114,7 @@ fn targets_below(
         let mut entries = std::fs::read_dir(&folder)
             .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
             .map_err(|error| {
-                let message = format!("cannot read {}: {error}", folder.to_string_lossy());
+                let message = format!("cannot read {}: {error}", Escaped::path(&folder));
                 Diagnostic::error(Code::File, message)
             })?;
         entries.sort_by_key(std::fs::DirEntry::file_name);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use pkgres_checks::{BoundPackages, ClassProperties, check_model_of};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, quoted_word};
 use pkgres_manifest::{
     ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, Property, Release, TemplateValue,
     ValueKind, Version, VersionPin,
@@ -305,7 +305,7 @@ fn ambiguous(object: &ModelObject, several: &[&Release]) -> Diagnostic {
     let mut packages = several.iter().map(|release| &release.name);
     let first = packages.next();
     let hint = if packages.all(|name| Some(name) == first) {
-        let model = Escaped::shortened(object.location.source().name());
+        let model = quoted_word(object.location.source().name());
         format!(
             "`pkgres pin {model} --lock LOCKFILE --in-place` writes package and version into the model"
         )

@@ -10,6 +10,7 @@ mod escape;
 mod findings;
 mod location;
 mod phrase;
+mod shell;
 
 pub use code::Code;
 pub use credentials::{credentials, without_credentials};
@@ -19,6 +20,7 @@ pub use findings::capped;
 pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
 pub use location::{Located, Location, Position, SourceText, Span};
 pub use phrase::{counted, sentence_list};
+pub use shell::{quoted, quoted_word};
 
 use std::fmt;
 

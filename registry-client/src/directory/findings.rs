@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Severity, SourceText, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Severity, SourceText, Span, quoted};
 use pkgres_manifest::{PackageManifest, PackageName};
 
 use crate::registry_error::RegistryError;
@@ -42,7 +42,7 @@ pub(super) fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
     }
     warning.hint(format!(
         "`pkgres check {}` lists all that is wrong with it",
-        shown(path)
+        quoted(path)
     ))
 }
 

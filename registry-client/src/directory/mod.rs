@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 use pkgres_files::entry_path;
 use pkgres_formats::ReleaseExtent;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, quoted};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
     PackageManifest, PackageName, ReadOptions, RegistryName, Version,
@@ -50,6 +50,8 @@ pub struct DirectoryRegistry {
     findings: Mutex<Vec<Diagnostic>>,
     /// The paths of packages that cannot be read, by the names that their manifests have.
     unreadable: Mutex<BTreeMap<String, BTreeSet<PathBuf>>>,
+    /// The packages that were reported to be left out of lookups in all packages.
+    left_out: Mutex<BTreeSet<PackageName>>,
     /// The first folder that could not be searched, with the reason.
     unread: Option<(PathBuf, String)>,
     /// The paths of the releases whose records were read.
@@ -110,6 +112,7 @@ impl DirectoryRegistry {
             packages: BTreeMap::new(),
             findings: Mutex::new(Vec::new()),
             unreadable: Mutex::new(BTreeMap::new()),
+            left_out: Mutex::new(BTreeSet::new()),
             unread: None,
             artifacts: Mutex::new(BTreeMap::new()),
             all_read: OnceLock::new(),
@@ -297,10 +300,11 @@ impl DirectoryRegistry {
         }
     }
 
-    fn remember_unreadable(&self, name: &str, path: &Path) {
+    /// Remembers that a package cannot be read. Returns whether that was not known.
+    fn remember_unreadable(&self, name: &str, path: &Path) -> bool {
         let mut unreadable = lock(&self.unreadable);
         let paths = unreadable.entry(name.to_owned()).or_default();
-        paths.insert(path.to_owned());
+        paths.insert(path.to_owned())
     }
 
     /// Replaces a warning about a release that turned out to be used.
@@ -343,8 +347,10 @@ impl DirectoryRegistry {
             let record = match self.read(entry) {
                 Ok(record) => record,
                 Err(errors) => {
-                    self.remember_unreadable(entry.manifest.name.value.as_str(), &entry.path);
-                    lock(&self.findings).push(broken(&entry.path, &errors));
+                    // It is read again by the next lookup.
+                    if self.remember_unreadable(entry.manifest.name.value.as_str(), &entry.path) {
+                        lock(&self.findings).push(broken(&entry.path, &errors));
+                    }
                     continue;
                 }
             };
@@ -396,7 +402,9 @@ impl DirectoryRegistry {
             match found {
                 Ok(found) => Ok(found.into_iter().next().flatten()),
                 Err(RegistryError::Invalid(error)) => {
-                    lock(&self.findings).push(left_out(name, *error));
+                    if lock(&self.left_out).insert(name.clone()) {
+                        lock(&self.findings).push(left_out(name, *error));
+                    }
                     Ok(None)
                 }
                 Err(error) => Err(error),
@@ -576,9 +584,10 @@ impl Registry for DirectoryRegistry {
         let unreadable = lock(&self.unreadable);
         let paths = unreadable.get(package.as_str()).into_iter().flatten();
         let sentence = |path: &PathBuf| {
-            let place = shown(path);
             format!(
-                "{place} has the package `{package}`, but cannot be read: `pkgres check {place}` shows why"
+                "{} has the package `{package}`, but cannot be read: `pkgres check {}` shows why",
+                shown(path),
+                quoted(path)
             )
         };
         let ambiguous = self.releases.ambiguous_releases(package);

@@ -12,7 +12,7 @@ use pkgres_files::{
     FileError, Follow, RealFileSystem, lock_file, make_folder, open_file, read_file,
     read_open_file, write_private_file,
 };
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, quoted};
 use pkgres_manifest::read_json;
 
 use super::address::Address;
@@ -83,7 +83,7 @@ impl CredentialError {
         match self {
             Self::Readable(path) => finding.hint(format!(
                 "`chmod 600 {}` hides them; whoever could read them may have copied them",
-                Escaped::path(path)
+                quoted(path)
             )),
             Self::Damaged(path) => finding.hint(format!(
                 "repair {}, or remove it and store the tokens again with `pkgres login`",
@@ -164,7 +164,7 @@ fn with_exchange(token: Secret, exchange: Option<&TokenExchange>) -> Credential 
 }
 
 /// Checks that a token can be sent in a header.
-fn checked(text: &str) -> Result<Secret, CredentialError> {
+pub(super) fn checked(text: &str) -> Result<Secret, CredentialError> {
     let text = text.trim();
     let is_token = !text.is_empty()
         && text.len() <= MAX_TOKEN_BYTES

@@ -189,7 +189,39 @@ fn broken_packages_are_reported_once_and_hide_nothing() {
             vec![("zips/text.zip".to_owned(), 1)],
         ]
     );
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0"]);
     assert_eq!(registry.take_findings(), [], "nothing is reported twice");
+}
+
+#[test]
+fn packages_that_are_left_out_of_searches_are_reported_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    add_package(&at("one"), "acme.Db", "1.0.0", "");
+    add_package(&at("two"), "acme.Db", "1.0.0", "Description: Another one\n");
+    let registry = directory(folder.path());
+    for expected in [1, 0] {
+        let found = registry
+            .search(&["db".to_owned()], 10)
+            .expect("it is left out");
+        assert_eq!(found.len(), 0);
+        let requiring = registry.requiring(&name("acme.Log"));
+        assert_eq!(requiring, Ok(Some(Vec::new())));
+        assert_eq!(registry.take_findings().len(), expected);
+    }
+}
+
+#[test]
+fn paths_in_hints_are_quoted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(&folder.path().join("my db"), "acme.Db", "v3", "");
+    let registry = directory(folder.path());
+    let path = format!("'{}'", folder.path().join("my db").display());
+    let expected = format!("`pkgres check {path}` shows why");
+    let sentences = registry.unreadable(&name("acme.Db"));
+    assert!(sentences[0].ends_with(&expected), "{sentences:?}");
+    let hints = &registry.take_findings()[0].hints;
+    assert!(hints[0].contains(&path), "{hints:?}");
 }
 
 /// A name whose only release cannot be read is not left to the next registry, however the name is written.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pkgres_engine::{Inventory, TargetLocation};
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, sentence_list};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, quoted, sentence_list};
 use pkgres_manifest::{Limits, did_you_mean, most_similar};
 use serde_json::{Value, json};
 
@@ -430,19 +430,21 @@ fn model_beside(folder: &Path, model: &Located<String>) -> Result<PathBuf> {
 }
 
 /// What a program prints. Of what is too long, one byte more than the limit.
-fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
-    let shown = program.to_string_lossy().into_owned();
+fn printed_by(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let shown = Escaped::path(path);
     let failed = |reason: String| Failure::usage(format!("the inventory {shown} {reason}"));
     // A name alone would be looked up in the search path.
-    let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+    let program = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut child = Command::new(program)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| {
             let mut failure = failed(format!("cannot be run: {error}"));
-            let hint =
-                format!("if it is no program, `chmod -x {shown}` makes it a file that is read");
+            let hint = format!(
+                "if it is no program, `chmod -x {}` makes it a file that is read",
+                quoted(path)
+            );
             let findings = failure.findings.into_iter();
             failure.findings = findings.map(|it| it.hint(hint.clone())).collect();
             failure

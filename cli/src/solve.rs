@@ -104,7 +104,7 @@ pub(crate) fn require_current_lock(
     let lock = parse_checked_lock(&path, &bytes, context)?;
     let check = LockCheck::new(task.request.clone(), lock.clone());
     let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(check, &task.registries);
+    let report = check_lock(check, &task.registries, &context.read_options);
     drop(progress);
     let report = report?;
     output.registry_findings(&task.registries.take_findings());

@@ -250,14 +250,20 @@ pub fn drive_to_verdict(
     }
 }
 
-/// Checks a lockfile against registries, without searching.
+/// Checks a lockfile against registries, without searching. `options` limit what is read of artifacts whose digests
+/// differ, which can be the same content in another form.
 ///
 /// # Errors
 ///
 /// A registry cannot be read.
+#[cfg_attr(
+    not(feature = "index"),
+    expect(unused_variables, reason = "only artifacts are read with options")
+)]
 pub fn check_lock(
     mut check: LockCheck,
     registries: &RegistrySet,
+    options: &ReadOptions,
 ) -> Result<LockReport, RegistryError> {
     for (source, index) in registries.compiled()? {
         check.attach(source, index);
@@ -283,13 +289,13 @@ pub fn check_lock(
     #[cfg(feature = "index")]
     report
         .stale
-        .retain(|entry| !is_same_content(entry, registries));
+        .retain(|entry| !is_same_content(entry, registries, options));
     Ok(report)
 }
 
 /// Whether a digest differs only because the same content is in another form now.
 #[cfg(feature = "index")]
-fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
+fn is_same_content(entry: &Staleness, registries: &RegistrySet, options: &ReadOptions) -> bool {
     let Staleness::DigestDiffers {
         locked: Some(locked),
         found: Some(found),
@@ -298,7 +304,7 @@ fn is_same_content(entry: &Staleness, registries: &RegistrySet) -> bool {
     else {
         return false;
     };
-    registries.have_equal_content(locked, found, &ReadOptions::default())
+    registries.have_equal_content(locked, found, options)
 }
 
 /// The result of [`finish_plan`].

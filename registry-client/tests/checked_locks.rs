@@ -138,7 +138,11 @@ impl Setting {
             .into_result()
             .expect("a lockfile");
         let releases = lock.packages.len();
-        let report = check_lock(LockCheck::new(self.request.clone(), lock), &registries);
+        let report = check_lock(
+            LockCheck::new(self.request.clone(), lock),
+            &registries,
+            &ReadOptions::default(),
+        );
         let report = report.expect("the registry can be read");
         if let Some(key) = key {
             key.remember(&report, releases, &self.root_files(), &registries);

@@ -71,7 +71,7 @@ fn locked(package: &str, registries: &RegistrySet) -> Lockfile {
 
 fn checked(package: &str, lock: &Lockfile, registries: &RegistrySet) -> LockReport {
     let check = LockCheck::new(request(package, None), lock.clone());
-    check_lock(check, registries).expect("it can be read")
+    check_lock(check, registries, &ReadOptions::default()).expect("it can be read")
 }
 
 /// Checks that a lock holds, and that nothing would write another one.
@@ -294,6 +294,14 @@ fn a_registry_with_the_same_content_in_another_form_is_no_violation() {
     let [Staleness::SourceDiffers { .. }] = report.stale.as_slice() else {
         panic!("{report:?}");
     };
+    let mut tight = ReadOptions::default();
+    tight.limits.archive_entries = 1;
+    let check = LockCheck::new(request(COLLECTION, None), lock.clone());
+    let report = check_lock(check, &both(), &tight).expect("it can be read");
+    assert!(
+        report.stale.iter().any(Staleness::is_violation),
+        "an artifact over the limits is not compared: {report:?}"
+    );
     let registries = both();
     let resolution = resolved(COLLECTION, Some(&lock), &registries);
     let after = resolution.to_lockfile().expect("it has no model");

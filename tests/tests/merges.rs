@@ -235,7 +235,11 @@ fn a_union_merge_is_right_or_reported() {
             let fits = fits.is_some_and(|lock| {
                 let mut request = Request::new(root(&both));
                 request.core = None;
-                let report = check_lock(LockCheck::new(request, lock), &registries);
+                let report = check_lock(
+                    LockCheck::new(request, lock),
+                    &registries,
+                    &ReadOptions::default(),
+                );
                 report.expect("the registry is at hand").stale.is_empty()
             });
             if fits {

@@ -96,9 +96,13 @@ fn read_index(
             ..
         } = task;
         // Whether the lockfile is up to date does not matter here, only what has to be read to find out.
-        check_lock(LockCheck::new(request.clone(), lock.clone()), &registries)?;
+        let (check, options) = (
+            LockCheck::new(request.clone(), lock.clone()),
+            &context.read_options,
+        );
+        check_lock(check, &registries, options)?;
         request.locked = Locked::from_lockfile(lock);
-        solve(request, &registries, &context.read_options).map(drop)
+        solve(request, &registries, options).map(drop)
     };
     match read(SolveTask::of_project_offline(project, context)?) {
         Err(error) if error.to_diagnostic().code == Code::Offline => {

@@ -271,7 +271,12 @@ fn a_release_with_unknown_names_can_extend_others() {
         panic!("there is a solution");
     };
     let lock = resolution.to_lockfile().expect("the root is a package");
-    let report = check_lock(LockCheck::new(request, lock), &registries).expect("it answers");
+    let report = check_lock(
+        LockCheck::new(request, lock),
+        &registries,
+        &ReadOptions::default(),
+    )
+    .expect("it answers");
     assert_eq!(report.stale, []);
 }
 

@@ -236,7 +236,11 @@ fn check_entries(
     require_own_lock(project, lock.roots.keys(), context)?;
     let count = lock.packages.len();
     let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(LockCheck::new(task.request, lock.clone()), &task.registries);
+    let report = check_lock(
+        LockCheck::new(task.request, lock.clone()),
+        &task.registries,
+        &context.read_options,
+    );
     drop(progress);
     let findings = task.registries.take_findings();
     output.findings(&findings);

@@ -88,6 +88,10 @@ fn is_stale(folder: &Path, context: &Context) -> bool {
     let Ok(task) = SolveTask::of_project(&project, context) else {
         return false;
     };
-    let report = check_lock(LockCheck::new(task.request, lock), &task.registries);
+    let report = check_lock(
+        LockCheck::new(task.request, lock),
+        &task.registries,
+        &context.read_options,
+    );
     report.is_ok_and(|report| !report.stale.is_empty())
 }

@@ -186,7 +186,11 @@ fn modules_decide_and_only_what_may_be_chosen_is_downloaded() {
         let registries = RegistrySet::new(vec![Box::new(registry)]);
         let mut request = request();
         request.options.classes = classes;
-        let report = check_lock(LockCheck::new(request, lock), &registries);
+        let report = check_lock(
+            LockCheck::new(request, lock),
+            &registries,
+            &ReadOptions::default(),
+        );
         report.expect("the server answers").stale.len()
     };
     assert_eq!(check(lock.clone(), ClassRules::Definition), 0);

@@ -18,7 +18,7 @@ pub struct Maker<'text> {
     pub created: &'text str,
 }
 
-/// The characters of names and versions that package URLs encode.
+/// The characters of names and versions that are encoded in package URLs, and in the namespaces of SPDX documents.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'-')
@@ -335,12 +335,13 @@ pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
         None => json!([packages, relationships]).to_string(),
     };
     let digest = Hexadecimal(&sha256(content.as_bytes())).to_string();
+    let name = utf8_percent_encode(&subject.name, ENCODED);
     json!({
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": title,
-        "documentNamespace": format!("https://pkgres.dev/spdx/{}-{digest}", subject.name),
+        "documentNamespace": format!("https://pkgres.dev/spdx/{name}-{digest}"),
         "creationInfo": {
             "created": maker.created,
             "creators": [format!("Tool: {}-{}", maker.name, maker.version)],

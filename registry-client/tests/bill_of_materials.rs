@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    IndexRecord, Limits, ObjectModel, PackageName, ReadOptions, RegistryName, Spec,
+    IndexRecord, Limits, ObjectModel, PackageName, ReadOptions, RegistryName, Spec, Version,
 };
 use pkgres_registry_client::{Answer, Maker, MemoryRegistry, RegistrySet, cyclonedx, drive, spdx};
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Resolver, Root};
@@ -149,6 +149,16 @@ fn there_is_one_main_component_for_any_roots() {
         assert_eq!(described(&bill), [name]);
         assert!(!bill.to_string().contains("the object model"), "{bill}");
     }
+}
+
+#[test]
+fn names_are_encoded_in_the_namespace_of_a_document() {
+    let name = PackageName::native("a#b?c/d").expect("a name");
+    let root = IndexRecord::new(name, Version::new(1, 0, 0));
+    let bill = spdx(&[&resolution(vec![Root::Package(Box::new(root))])], MAKER);
+    let namespace = bill["documentNamespace"].as_str().expect("a text");
+    let encoded = "https://pkgres.dev/spdx/a%23b%3Fc%2Fd-";
+    assert!(namespace.starts_with(encoded), "{namespace}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Errors of requests: of one attempt, and of all attempts.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -275,7 +276,7 @@ impl RequestError {
             ));
         }
         match &error.kind {
-            ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
+            ErrorKind::Unreachable => match unreachable_hint(error, address) {
                 Some(hint) if is_write => finding.hint(hint),
                 None if is_write => finding.hint(LATER_HINT),
                 Some(hint) => finding.hint(hint).hint(OFFLINE_HINT),
@@ -367,11 +368,12 @@ fn package_in(request: &str) -> Option<&str> {
 }
 
 /// What to look at if no answer came from an address.
-fn unreachable_hint(reason: &str, address: &str) -> Option<String> {
+fn unreachable_hint(error: &AttemptError, address: &str) -> Option<String> {
+    let reason = &error.reason;
     if reason.contains("tunnel error") {
         return Some("check the proxy in HTTPS_PROXY or ALL_PROXY".to_owned());
     }
-    if reason.contains("Connection refused") {
+    if error.cause.as_ref().is_some_and(|cause| is_refused(cause)) {
         return Some(format!(
             "no server listens at {address}: check the address and the port, or start the server"
         ));
@@ -381,6 +383,15 @@ fn unreachable_hint(reason: &str, address: &str) -> Option<String> {
         .any(|words| reason.contains(words));
     is_unknown.then(|| {
         format!("nothing is known by the name in {address}: check its spelling, and the network")
+    })
+}
+
+/// Whether nothing listens at an address. The words of the system differ.
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| {
+        let cause = cause.downcast_ref::<io::Error>();
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::ConnectionRefused)
     })
 }
 
@@ -437,6 +448,17 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_connection_is_recognized_whatever_the_system_calls_it() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot connect")]
+        struct Failed(#[source] io::Error);
+
+        let refused = |kind| is_refused(&Failed(io::Error::new(kind, "Verbindung abgelehnt")));
+        assert!(refused(io::ErrorKind::ConnectionRefused));
+        assert!(!refused(io::ErrorKind::ConnectionReset));
+    }
+
+    #[test]
     fn a_registry_that_is_too_slow_is_not_needed_offline() {
         let registry = RegistryName::parse("acme").expect("a name");
         let hints = |limit, request: &str| {
@@ -461,7 +483,8 @@ mod tests {
     #[test]
     fn a_proxy_that_cannot_be_reached_is_not_taken_for_the_registry() {
         let reason = "tunnel error: failed to create underlying connection: tcp connect error: Connection refused";
-        let hint = unreachable_hint(reason, "https://example.org/");
+        let error = AttemptError::transient(ErrorKind::Unreachable, reason);
+        let hint = unreachable_hint(&error, "https://example.org/");
         assert_eq!(
             hint.as_deref(),
             Some("check the proxy in HTTPS_PROXY or ALL_PROXY")

@@ -422,7 +422,9 @@ impl Registry for HttpRegistry {
         let Some(bytes) = self.artifact_bytes(&Digest(*bytes))? else {
             return Ok(None);
         };
-        self.artifact_of(digest, bytes).map(Some)
+        self.artifact_downloads()
+            .artifact_of(digest, bytes)
+            .map(Some)
     }
 
     fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
@@ -439,7 +441,9 @@ impl Registry for HttpRegistry {
         };
         // Nobody knows a release by its digest.
         let named = |error: RegistryError| match error.to_diagnostic().code {
-            Code::Offline => self.release_offline(&record.name, &record.version),
+            Code::Offline => self
+                .transport
+                .release_offline(&record.name, &record.version),
             _ => error,
         };
         match self.artifact(digest).map_err(named)? {

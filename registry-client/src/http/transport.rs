@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use backon::{ExponentialBuilder, Retryable as _};
-use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, RegistryName, Version};
 use reqwest::header::{self, HeaderValue};
 use reqwest::{Response, StatusCode};
 use tokio::runtime::Runtime;
@@ -126,6 +126,13 @@ impl Transport {
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()
+    }
+
+    /// The error of a run that may use the cache only, which lacks the artifact of a release.
+    pub(super) fn release_offline(&self, name: &PackageName, version: &Version) -> RegistryError {
+        self.offline(&format!(
+            "the artifact of {name} {version} is not in the cache"
+        ))
     }
 
     /// The error of a run that may use the cache only, for a request that no cache answers.

@@ -1,8 +1,6 @@
 //! Artifacts of a server, and the records in them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
@@ -10,21 +8,18 @@ use pkgres_formats::{Format as _, FormatFile, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Spec, Version};
 
-use crate::artifact::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
-use crate::hand_over::hand_over;
+use crate::artifact::{TakeArtifact, WantedArtifact};
 use crate::protocol::Digest;
 use crate::registry_error::RegistryError;
 use crate::threads::lock;
 
+use super::super::download::ArtifactDownloads;
 use super::super::error::RequestError;
 use super::super::mirror::with_digest;
 use super::super::request::Request;
 use super::super::response::Reply;
 use super::GalaxyRegistry;
 use super::documents::{DescribedRelease, malformed};
-
-/// The number of artifacts that are downloaded at once. Each is in memory until its digest was compared.
-const AT_ONCE: usize = 6;
 
 /// The most releases that are completed because the one that was asked for may not fit.
 const MOST_AHEAD: usize = 16;
@@ -56,20 +51,17 @@ impl GalaxyRegistry {
         if drafts.is_empty() {
             return Ok(false);
         }
+        let downloads = self.artifact_downloads();
         let mut missing = Vec::new();
         for draft in drafts {
             if let Some(record) = self.cached_record(&draft) {
                 self.settle(&draft, Some(record));
-            } else if let Some(bytes) = self.cached_artifact(&draft.digest) {
+            } else if let Some(bytes) = downloads.cached(&draft.digest) {
                 self.read_record(&draft, &bytes);
             } else if !self.transport.options.offline {
                 missing.push(draft);
             } else if draft.is_wanted {
-                let reason = format!(
-                    "the artifact of {} {} is not in the cache",
-                    draft.name, draft.version
-                );
-                return Err(self.transport.offline(&reason));
+                return Err(self.transport.release_offline(&draft.name, &draft.version));
             }
         }
         self.transport.wait(async {
@@ -78,11 +70,12 @@ impl GalaxyRegistry {
                     let bytes = self.download(&draft.release, draft.digest).await;
                     (draft, bytes)
                 })
-                .buffered(AT_ONCE);
+                .buffered(downloads.at_once());
             while let Some((draft, bytes)) = arriving.next().await {
                 match bytes {
                     Ok(Some(bytes)) => {
-                        self.keep_artifact(&draft.digest, &bytes);
+                        // A cache that cannot be written costs another download, nothing else.
+                        let _ = downloads.keep(&draft.digest, &bytes);
                         self.read_record(&draft, &bytes);
                     }
                     Ok(None) => {
@@ -156,21 +149,6 @@ impl GalaxyRegistry {
         let cache = self.cache.as_ref()?;
         let record = cache.record(&draft.digest, &self.read_options.limits)?;
         is_of(&record, draft).then_some(record)
-    }
-
-    fn cached_artifact(&self, digest: &Digest) -> Option<Vec<u8>> {
-        let limit = self.read_options.limits.archive_bytes;
-        self.artifact_cache.as_ref()?.get(digest, limit)
-    }
-
-    /// Stores an artifact; returns why it could not be stored.
-    fn keep_artifact(&self, digest: &Digest, bytes: &[u8]) -> Option<Box<Diagnostic>> {
-        let Some(cache) = &self.artifact_cache else {
-            let message = "there is no folder for the cache";
-            return Some(Box::new(Diagnostic::error(Code::File, message)));
-        };
-        let stored = cache.put(digest, bytes);
-        stored.err().map(|error| Box::new(error.to_diagnostic()))
     }
 
     /// Reads the record of an artifact. One that cannot be read leaves its release out.
@@ -280,80 +258,25 @@ impl GalaxyRegistry {
 
     /// Reads artifacts from the cache, and downloads the others into it, several at once.
     pub(super) fn take_artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
-        let mut missing: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
-        for (at, one) in wanted.iter().enumerate() {
-            let found = match &one.digest {
-                ArtifactDigest::Tree(_) => Ok(None),
-                ArtifactDigest::Archive(bytes) => {
-                    let digest = Digest(*bytes);
-                    match self.cached_artifact(&digest) {
-                        Some(bytes) => {
-                            Ok(Some(ReceivedArtifact::kept(Artifact::File(bytes.into()))))
-                        }
-                        None if self.transport.options.offline => {
-                            let reason = format!(
-                                "the artifact of {} {} is not in the cache",
-                                one.package, one.version
-                            );
-                            Err(self.transport.offline(&reason))
-                        }
-                        None => {
-                            missing.entry(digest).or_default().push(at);
-                            continue;
-                        }
-                    }
-                }
-            };
-            if take(at, found).is_break() {
-                return;
-            }
-        }
-        if missing.is_empty() {
+        let downloads = self.artifact_downloads();
+        let Some(missing) = downloads.take_cached(wanted, take) else {
             return;
-        }
-        let positions: Vec<usize> = missing.values().flatten().copied().collect();
-        let ended = self.transport.wait(async {
-            let mut arriving = stream::iter(missing)
-                .map(|(digest, positions)| async move {
-                    let outcome = self.download_locked(&wanted[positions[0]], digest).await;
-                    (digest, positions, outcome)
-                })
-                // In order, so that the same one is the first to fail in each run.
-                .buffered(AT_ONCE);
-            while let Some((digest, positions, outcome)) = arriving.next().await {
-                if self.hand_over(digest, &positions, outcome, take).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        // The credentials could not be looked up: nothing was requested.
-        if let (Err(error), Some(at)) = (ended, positions.first()) {
-            let _ = take(*at, Err(error));
+        };
+        let first = missing.first();
+        let download = |digest, at: usize| self.download_locked(&wanted[at], digest);
+        // The credentials could not be looked up.
+        if let Err(error) = downloads.take_missing(missing, download, take) {
+            let _ = take(first, Err(error));
         }
     }
 
-    fn hand_over(
-        &self,
-        digest: Digest,
-        positions: &[usize],
-        outcome: Result<Option<Vec<u8>>, RequestError>,
-        take: TakeArtifact<'_>,
-    ) -> ControlFlow<()> {
-        let outcome = outcome.map_err(|failed| self.transport.error(failed));
-        let not_kept = match &outcome {
-            Ok(Some(bytes)) => self.keep_artifact(&digest, bytes),
-            _ => None,
-        };
-        let outcome = outcome.map(|bytes| bytes.map(Arc::<[u8]>::from));
-        let received = || {
-            let bytes = outcome.clone()?;
-            Ok(bytes.map(|bytes| ReceivedArtifact {
-                artifact: Artifact::File(bytes),
-                not_kept: not_kept.clone(),
-            }))
-        };
-        hand_over(positions, received, take)
+    fn artifact_downloads(&self) -> ArtifactDownloads<'_> {
+        ArtifactDownloads {
+            transport: &self.transport,
+            cache: self.artifact_cache.clone(),
+            limits: &self.read_options.limits,
+            of_class_packages: false,
+        }
     }
 }
 

@@ -663,3 +663,54 @@ fn locked_artifacts_are_fetched_by_name_and_checked() {
     let error = fetch(Version::new(1, 2, 0), other, offline).expect_err("it is not there");
     assert_says(&error.to_diagnostic(), Code::Offline, &["acme.net 1.2.0"]);
 }
+
+#[test]
+fn a_dead_server_gets_few_requests_for_artifacts() {
+    let galaxy = world();
+    let fake = Fake::start(move |request| {
+        if request.path.starts_with("/download/") {
+            Reply::new(503, "gone")
+        } else {
+            galaxy.answer(request)
+        }
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut options = options(folder.path());
+    options.concurrency = 2;
+    let registry = connect(&fake, options);
+    let (package, galaxy) = (collection("acme.net"), world());
+    // The last ones come first, although their digests do not.
+    let versions = [
+        (2, 2),
+        (2, 1),
+        (2, 0),
+        (1, 4),
+        (1, 3),
+        (1, 2),
+        (1, 1),
+        (1, 0),
+    ];
+    let versions = versions.map(|(major, minor)| Version::new(major, minor, 0));
+    let wanted: Vec<WantedArtifact<'_>> = versions
+        .iter()
+        .map(|version| WantedArtifact {
+            package: &package,
+            version,
+            digest: ArtifactDigest::of_archive(galaxy.artifact("acme.net", &version.to_string())),
+        })
+        .collect();
+    let mut failed = Vec::new();
+    registry.artifacts(&wanted, &mut |at, found| {
+        assert!(found.is_err(), "{found:?}");
+        failed.push(at);
+        ControlFlow::Continue(())
+    });
+    assert!(
+        failed.is_sorted() && failed.len() < wanted.len(),
+        "{failed:?}"
+    );
+    let paths = fake.take_paths();
+    let downloads = paths.iter().filter(|path| path.contains("/download/"));
+    let downloads: std::collections::BTreeSet<&String> = downloads.collect();
+    assert!(downloads.len() < wanted.len(), "{downloads:?}");
+}

@@ -13,7 +13,7 @@ use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName, Version};
 use reqwest::header::{self, HeaderValue};
-use reqwest::{Response, StatusCode};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -397,14 +397,11 @@ impl Transport {
         if carries_credentials(&self.address, url) {
             builder = match self.credential() {
                 Some(Credential::Token(token)) => match self.authorization {
-                    Authorization::Bearer => builder.bearer_auth(token.reveal()),
-                    Authorization::Galaxy => builder.header(
-                        header::AUTHORIZATION,
-                        sensitive(&format!("Token {}", token.reveal()))?,
-                    ),
+                    Authorization::Bearer => with_token(builder, "Bearer", token)?,
+                    Authorization::Galaxy => with_token(builder, "Token", token)?,
                 },
                 Some(Credential::Exchanged { .. }) => match self.exchanged.get() {
-                    Some(token) => builder.bearer_auth(token.reveal()),
+                    Some(token) => with_token(builder, "Bearer", token)?,
                     None => builder,
                 },
                 // Registries accept a password for reading alone, because browsers send it by themselves. As a
@@ -412,7 +409,9 @@ impl Transport {
                 Some(Credential::Basic { user, password }) if request.is_reading() => {
                     builder.basic_auth(user, Some(password.reveal()))
                 }
-                Some(Credential::Basic { password, .. }) => builder.bearer_auth(password.reveal()),
+                Some(Credential::Basic { password, .. }) => {
+                    with_token(builder, "Bearer", password)?
+                }
                 None => builder,
             };
         }
@@ -451,16 +450,21 @@ fn without_credentials(url: &Url) -> Url {
     url
 }
 
-/// A header that logs do not show.
-fn sensitive(text: &str) -> Result<HeaderValue, AttemptError> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| {
+/// A request with a token, in a header that logs do not show. A password of a netrc file may be no token.
+fn with_token(
+    builder: RequestBuilder,
+    scheme: &str,
+    token: &Secret,
+) -> Result<RequestBuilder, AttemptError> {
+    let text = format!("{scheme} {}", token.reveal());
+    let mut value = HeaderValue::from_str(&text).map_err(|_| {
         AttemptError::new(
             ErrorKind::Denied,
             "the token is not one line of ASCII characters",
         )
     })?;
     value.set_sensitive(true);
-    Ok(value)
+    Ok(builder.header(header::AUTHORIZATION, value))
 }
 
 /// The runtime of a registry, made on first use and shared by all readings.

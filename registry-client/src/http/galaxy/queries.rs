@@ -9,7 +9,8 @@ use pkgres_manifest::diagnostic::Escaped;
 use reqwest::Method;
 use url::Url;
 
-use super::super::credential::{Credential, Secret, TokenExchange};
+use super::super::credential::{Credential, TokenExchange};
+use super::super::credential_sources::checked;
 use super::super::error::{AttemptError, RequestError};
 use super::super::request::Request;
 use super::super::response::Reply;
@@ -105,10 +106,10 @@ impl GalaxyRegistry {
         request.body = Some((body, "application/x-www-form-urlencoded"));
         let read = |reply: Reply| {
             let answer: ExchangedToken = parse(&reply.body()?, "the answer to a token")?;
-            Ok(answer.access_token)
+            checked(&answer.access_token).map_err(|error| malformed(error.to_string()))
         };
         let token = self.transport.send(&request, read).await?;
-        let _ = self.transport.exchanged.set(Secret::new(token));
+        let _ = self.transport.exchanged.set(token);
         Ok(())
     }
 

@@ -566,6 +566,25 @@ fn a_token_is_exchanged_where_its_owner_says() {
 }
 
 #[test]
+fn what_is_no_token_is_sent_nowhere() {
+    let fake = Fake::start(world().answers());
+    let keycloak = Fake::start(|_| Reply::new(200, r#"{"access_token":"two\r\nlines"}"#));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut options = options(folder.path());
+    options.credentials.token = Some(Secret::new("long-lived".to_owned()));
+    options.credentials.exchange = Some(TokenExchange {
+        url: format!("{}token", keycloak.address),
+        client_id: "cloud-services".to_owned(),
+    });
+    let registry = connect(&fake, options);
+    let error = versions(&registry, "acme.net").expect_err("it is no token");
+    let message = error.message;
+    assert!(message.contains("a token is one line"), "{message}");
+    assert!(!message.contains("tried"), "{message}");
+    assert_eq!(fake.take_requests().len(), 0);
+}
+
+#[test]
 fn credentials_do_not_follow_a_download_to_another_server() {
     let galaxy = world();
     let elsewhere = Fake::start(galaxy.clone().answers());

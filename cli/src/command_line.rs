@@ -119,10 +119,9 @@ impl CommandLine {
             directory, config, ..
         } = &self.arguments.global;
         let (path, deepest) = deepest(&self.matches);
-        let command = path.last().map_or("", String::as_str);
         let invocation = Invocation::new(
             &self.words,
-            command,
+            &path.join(" "),
             deepest,
             directory.as_deref(),
             config.as_deref(),

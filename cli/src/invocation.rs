@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, ArgMatches};
 pub(crate) use pkgres_manifest::diagnostic::{quoted, quoted_word};
 
-use crate::args::{argument_of, needs_arguments};
+use crate::args::{argument_of, needs_arguments, options_of};
 use crate::project_argument::{ProjectArgument, is_explicit};
 use crate::read_manifest::folder_of;
 use crate::settings::Settings;
@@ -39,7 +39,7 @@ const FLAGS: [(&str, &str); 2] = [("workspace", "--workspace"), ("one_solve", "-
 pub(crate) struct Invocation {
     /// All words of the command line.
     words: Vec<OsString>,
-    /// The name of the command.
+    /// The name of the command, followed by that of its subcommand, if it has one.
     command: String,
     /// The value of `--directory`.
     directory: Option<PathBuf>,
@@ -53,6 +53,8 @@ pub(crate) struct Invocation {
     flags: Vec<&'static str>,
     /// The options about registries and versions: their ids, and as they were typed, quoted for a shell.
     options: Vec<(&'static str, String)>,
+    /// The other options, as they were typed: only the same command has them.
+    other_options: Vec<String>,
     /// What commands that write the lockfile need before their name, because a setting forbids them to.
     before_writing: String,
 }
@@ -99,6 +101,7 @@ impl Invocation {
                     typed.into_iter().map(|typed| (*id, typed))
                 })
                 .collect(),
+            other_options: other_options_as_typed(command, matches),
             before_writing: String::new(),
         }
     }
@@ -234,17 +237,21 @@ impl Invocation {
         (!self.has_arguments()).then(|| self.command_for(&self.same_words(), project))
     }
 
-    /// The name of the command and the packages that are named.
+    /// The name of the command, the packages that are named, and its options: without `--dry-run`, a command that was
+    /// only tried would write.
     fn same_words(&self) -> String {
         let mut words = vec![self.command.as_str()];
-        words.extend(self.packages.iter().map(String::as_str));
+        let arguments = self.packages.iter().chain(&self.other_options);
+        words.extend(arguments.map(String::as_str));
         words.join(" ")
     }
 
-    /// Whether the command has arguments besides its project, or takes a folder before it.
+    /// Whether the command has arguments besides its project, takes a folder before it, or is a subcommand.
     fn has_arguments(&self) -> bool {
         let has = |id| argument_of(&self.command, id).is_some();
-        needs_arguments(&self.command) || has("folder") && has("manifest")
+        needs_arguments(&self.command)
+            || has("folder") && has("manifest")
+            || self.command.contains(' ')
     }
 
     /// Whether a member of the workspace can be named with `-p` after all the words of this run.
@@ -354,6 +361,20 @@ fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
         .collect()
 }
 
+/// The options of a command that are neither in [`OPTIONS`] nor about its project or packages.
+fn other_options_as_typed(command: &str, matches: &ArgMatches) -> Vec<String> {
+    let is_other = |id: &str| {
+        !OPTIONS.iter().chain(&FLAGS).any(|(known, _)| *known == id)
+            && !["member", "members", "precise"].contains(&id)
+            && !ProjectArgument::is_one(id)
+    };
+    let options = options_of(command).into_iter();
+    let typed = options.filter(|(id, _)| is_other(id) && is_explicit(matches, id));
+    typed
+        .flat_map(|(id, long)| as_typed(matches, &id, &format!("--{long}")))
+        .collect()
+}
+
 /// A value without the credentials of its address, which must not be shown.
 fn without_credentials(value: &Path) -> Cow<'_, Path> {
     let text = value.to_string_lossy();
@@ -389,6 +410,7 @@ mod tests {
             packages: Vec::new(),
             flags: flags.to_vec(),
             options: Vec::new(),
+            other_options: Vec::new(),
             before_writing: String::new(),
         }
     }
@@ -481,6 +503,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_same_command_repeats_its_own_options() {
+        let grammar = crate::help::whole_grammar();
+        let suggested = |line: &str| {
+            let matches = grammar.clone().try_get_matches_from(line.split(' '));
+            let matches = matches.expect("valid arguments");
+            let (name, matches) = matches.subcommand().expect("a command");
+            let invocation = Invocation::new(&[], name, matches, None, None);
+            invocation.same_command_for(Path::new("app"))
+        };
+        for (line, expected) in [
+            (
+                "pkgres publish --dry-run --registry https://a.example",
+                "pkgres publish app --registry https://a.example --dry-run",
+            ),
+            (
+                "pkgres apply --noop --target rootfs:R",
+                "pkgres apply app --target rootfs:R --noop",
+            ),
+            ("pkgres lock --dry-run", "pkgres lock app --dry-run"),
+            (
+                "pkgres update a.B --precise 1.0 --dry-run",
+                "pkgres update --manifest-path app a.B --precise 1.0 --dry-run",
+            ),
+            ("pkgres tree --depth 1", "pkgres tree app --depth 1"),
+        ] {
+            assert_eq!(suggested(line).as_deref(), Some(expected));
+        }
+        assert_eq!(suggested("pkgres add a.B --dry-run"), None);
     }
 
     #[test]

@@ -66,6 +66,11 @@ pub(crate) struct ProjectArgument {
 }
 
 impl ProjectArgument {
+    /// Whether the argument with an id names a project.
+    pub(crate) fn is_one(id: &str) -> bool {
+        ARGUMENTS.iter().any(|declared| declared.id == id)
+    }
+
     /// That of a command line; `None` if no argument names a project.
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
         ARGUMENTS.into_iter().find_map(|declared| {

@@ -153,6 +153,8 @@ impl Replay<'_> {
         let has_written = copy.files() != before;
         let fault = if finished.exit.is_none() {
             Some(("does not end", finished))
+        } else if loses_dry_run(&step.line, &line) {
+            Some(("is no dry run", finished))
         } else if finished.exit == Some(2) {
             Some(("is wrong usage", finished))
         } else if is_same(&finished.output) {
@@ -187,18 +189,28 @@ impl Replay<'_> {
     }
 }
 
+/// The name of the command in a line.
+fn command_in(line: &str) -> Option<&str> {
+    let words = line.split(' ').skip_while(|word| *word != "pkgres");
+    words.skip(1).find(|word| !word.starts_with('-'))
+}
+
+/// Whether the command of a dry run suggests itself as a run that writes.
+fn loses_dry_run(line: &str, suggested: &str) -> bool {
+    let is_dry = |line: &str| {
+        let mut words = line.split(' ');
+        words.any(|word| ["--dry-run", "--noop"].contains(&word))
+    };
+    is_dry(line) && !is_dry(suggested) && command_in(line) == command_in(suggested)
+}
+
 /// Whether a suggested command prepares the one that printed the hint, which then succeeds. A command of the same name
 /// runs instead of it, except after a check.
 fn is_fix(step: &Step, suggestion: &Suggestion) -> bool {
     let Suggestion::Command(line) = suggestion else {
         return false;
     };
-    let name = |line: &str| {
-        let words = line.split(' ').skip_while(|word| *word != "pkgres").skip(1);
-        let mut words = words.skip_while(|word| word.starts_with('-'));
-        words.next().map(str::to_owned)
-    };
-    step.line.contains("--check") || name(line) != name(&step.line)
+    step.line.contains("--check") || command_in(line) != command_in(&step.line)
 }
 
 #[test]

@@ -124,7 +124,10 @@ impl BoundRelease {
                     matches!(&package.source, ReleaseSource::Registry(name) if name.as_str() == WORKSPACE)
                 });
                 members.extend(of_workspace.map(ResolvedPackage::release));
-                let packages = bound_packages(&resolution, &registries, context)?;
+                let packages =
+                    output.during("Reading classes", context.registries.activity(), || {
+                        bound_packages(&resolution, &registries, context)
+                    })?;
                 let requires = resolution.roots()[0].requires.iter();
                 let requires = requires.map(BoundRequirement::release).collect();
                 (packages, requires, None)

@@ -38,6 +38,11 @@ fn open_for(name: &PackageName, target: &TargetArgs, context: &Context) -> Resul
     context.registries.open_remote(remote)
 }
 
+/// Shows a spinner while a registry is asked.
+pub(super) fn asking<T>(context: &Context, output: &mut Output, ask: impl FnOnce() -> T) -> T {
+    output.during("Asking the registry", context.registries.activity(), ask)
+}
+
 /// A text of the registry as it can be shown.
 fn shown(text: &str) -> String {
     Escaped::within(text, SHOWN_CHARACTERS).to_string()
@@ -51,7 +56,7 @@ fn all_shown<'text>(texts: impl IntoIterator<Item = &'text String>) -> String {
 pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let remote = context.registries.remote(args.registry.wanted())?;
     let registry = context.registries.open_remote(remote)?;
-    let identity = registry.whoami()?;
+    let identity = asking(context, output, || registry.whoami())?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -85,7 +90,7 @@ pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) ->
         OwnerCommand::List(args) => {
             let name = package_name(&args.name, ecosystem_near(Path::new("."), context))?;
             let registry = open_for(&name, &args.target, context)?;
-            let owners = owners(&registry, &name)?;
+            let owners = asking(context, output, || owners(&registry, &name))?;
             if output.is_json() {
                 output.json(&owners_json("listed", &registry, &name, &owners.owners));
                 return Ok(Exit::Done);
@@ -139,7 +144,7 @@ fn change_owners(
 ) -> Result<Exit> {
     let name = package_name(&args.name, ecosystem_near(Path::new("."), context))?;
     let registry = open_for(&name, &args.target, context)?;
-    let mut new = owners(&registry, &name)?;
+    let mut new = asking(context, output, || owners(&registry, &name))?;
     let before = new.owners.clone();
     for owner in &args.owners {
         if is_added {
@@ -157,7 +162,7 @@ fn change_owners(
         )));
     }
     if new.owners != before {
-        new = registry.set_owners(&name, &new)?;
+        new = asking(context, output, || registry.set_owners(&name, &new))?;
     }
     if output.is_json() {
         let status = if new.owners == before {
@@ -178,7 +183,8 @@ pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) ->
     match &args.command {
         TokenCommand::Create(args) => create_token(args, context, output),
         TokenCommand::List(args) => {
-            let mut tokens = open(&args.target, context)?.tokens()?;
+            let registry = open(&args.target, context)?;
+            let mut tokens = asking(context, output, || registry.tokens())?;
             tokens.sort_by(|one, other| (&one.created, &one.id).cmp(&(&other.created, &other.id)));
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "tokens": tokens}));
@@ -192,7 +198,8 @@ pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) ->
             Ok(Exit::Done)
         }
         TokenCommand::Revoke(args) => {
-            open(&args.target, context)?.revoke_token(&args.id)?;
+            let registry = open(&args.target, context)?;
+            asking(context, output, || registry.revoke_token(&args.id))?;
             let id = Escaped::shortened(&args.id);
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "status": "revoked", "id": args.id}));
@@ -220,7 +227,8 @@ fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) 
             second.unwrap_or(time).to_string()
         }),
     };
-    let (token, secret) = open(&args.target, context)?.create_token(&request)?;
+    let registry = open(&args.target, context)?;
+    let (token, secret) = asking(context, output, || registry.create_token(&request))?;
     if output.is_json() {
         let mut document = json!(token);
         document["schema_version"] = json!(1);

@@ -17,6 +17,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 
 use crate::args::LoginArgs;
+use crate::commands::account::asking;
 use crate::context::Context;
 use crate::environment::{DEFAULT_CLIENT_ID, token_file};
 use crate::exit::Exit;
@@ -52,7 +53,10 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
     options.cache_folder = None;
     options.credentials.token = Some(Secret::new(token.clone()));
     options.credentials.exchange.clone_from(&exchange);
-    let owner = owner_of(&registry.location, &address, options).map_err(|error| {
+    let owner = asking(context, output, || {
+        owner_of(&registry.location, &address, options)
+    });
+    let owner = owner.map_err(|error| {
         let mut failure = Failure::from(error);
         // The usual hint suggests to log in, which this was.
         for finding in &mut failure.findings {

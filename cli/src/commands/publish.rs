@@ -68,7 +68,9 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         same_package_system(name, &known, &registry)?;
         tried = candidate.try_out(&known);
         if tried == PublishOutcome::WouldPublish && !args.allow_unsatisfiable {
-            check_requirements(&candidate.package, &path, &configured, context)?;
+            output.during("Looking up releases", context.registries.activity(), || {
+                check_requirements(&candidate.package, &path, &configured, context)
+            })?;
         }
         if !args.allow_incompatible
             && let Some(below) = newest_release(known, None, Some(version))
@@ -220,7 +222,9 @@ fn check(
     context: &Context,
     output: &mut Output,
 ) -> Result<Option<Vec<IndexRecord>>> {
-    let known = known_releases(registry, candidate.package.name())?;
+    let known = output.during("Looking up releases", context.registries.activity(), || {
+        known_releases(registry, candidate.package.name())
+    })?;
     // That the token cannot read is said once.
     let mut said = None;
     if known.is_none() && (args.dry_run || !args.allow_incompatible) {
@@ -495,7 +499,10 @@ fn check_bump(
     let registries = open()?;
     let name = package.name();
     // A release without an artifact promises nothing that could be compared.
-    let Some(old) = registries.package(name, &below.version, &context.read_options)? else {
+    let old = output.during("Reading classes", context.registries.activity(), || {
+        registries.package(name, &below.version, &context.read_options)
+    });
+    let Some(old) = old? else {
         return Ok(());
     };
     drop(registries);

@@ -5,6 +5,7 @@ use pkgres_registry_client::Registry as _;
 use serde_json::json;
 
 use crate::args::YankArgs;
+use crate::commands::account::asking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -18,10 +19,10 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
     let wanted = args.target.registry.as_deref();
     let remote = context.registries.remote_for(&name, wanted)?;
     let registry = context.registries.open_remote(remote)?;
-    match &args.reason {
-        Some(reason) => registry.yank(&name, &version, reason)?,
-        None => registry.unyank(&name, &version)?,
-    }
+    asking(context, output, || match &args.reason {
+        Some(reason) => registry.yank(&name, &version, reason),
+        None => registry.unyank(&name, &version),
+    })?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

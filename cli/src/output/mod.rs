@@ -182,6 +182,17 @@ impl Output {
         Progress::new(message, activity, self.shows_progress)
     }
 
+    /// Shows a [spinner](Self::progress) while a part of the run waits for registries.
+    pub(crate) fn during<T>(
+        &mut self,
+        message: &str,
+        activity: &NetworkActivity,
+        part: impl FnOnce() -> T,
+    ) -> T {
+        let _progress = self.progress(message, activity);
+        part()
+    }
+
     pub(crate) fn format(&self) -> Format {
         self.style.format
     }

@@ -274,16 +274,19 @@ impl<'run> Checker<'run> {
             None => CheckedPlace::of_package(path),
             Some(target) => CheckedPlace::to_publish(path, target),
         };
+        let context = self.context;
         let known = self.known_releases(&place)?;
-        let mut findings = check_package(&package, self.context.core(), &known);
+        let progress = output.progress("Looking up releases", context.registries.activity());
+        let mut findings = check_package(&package, context.core(), &known);
         if self.allows_unsatisfiable && findings.iter().any(Diagnostic::is_error) {
-            let own = check_package(&package, self.context.core(), &NoReleases);
+            let own = check_package(&package, context.core(), &NoReleases);
             downgrade_all_but(&own, &mut findings);
         }
         let folder = matches!(target, Target::Package(_)).then_some(path);
-        locate_missing_classes(&mut findings, &package, folder, self.context, |class| {
+        locate_missing_classes(&mut findings, &package, folder, context, |class| {
             known.defining(class)
         });
+        drop(progress);
         self.findings.extend(findings);
         self.known = Some(known);
         // Classes that extend others may inherit interfaces.

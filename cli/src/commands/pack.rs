@@ -44,6 +44,8 @@ pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Re
                 .into());
         }
         Some(path) => path.clone(),
+        // Below the folder of the package, the archive would become a part of it.
+        None if is_below(Path::new("."), &folder) => folder.join(name),
         None => PathBuf::from(name),
     };
     reject_inside(&path, &folder, package.name())?;
@@ -147,6 +149,14 @@ pub(super) fn check_files(
         let read = is_there.then(|| folder.read(path, limit));
         read.transpose().map_err(|error| error.to_diagnostic())
     })
+}
+
+/// Whether a folder is below another one.
+fn is_below(folder: &Path, other: &Path) -> bool {
+    let [folder, other] = [folder, other].map(|path| path.canonicalize().ok());
+    folder
+        .zip(other)
+        .is_some_and(|(folder, other)| folder != other && folder.starts_with(other))
 }
 
 /// Rejects an archive that would become part of the package in the next run.

@@ -72,7 +72,11 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         with_spec: &with_spec,
         write: &args.edit.write,
         lock: Some(&lock).filter(|_| !args.edit.no_lock),
-        verb: "Added",
+        verb: if args.edit.write.dry_run {
+            "Would add"
+        } else {
+            "Added"
+        },
         // The first solve reported them.
         warnings: Warnings::Suppress,
     };
@@ -94,6 +98,11 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
     reject_not_editable(&project, None, context)?;
+    let core = context.core().filter(|core| named.contains(core));
+    let core = core.filter(|_| project.package().is_some());
+    output.remarks(core.map(|core| {
+        format!("every package requires {core}, also one whose manifest does not list it")
+    }));
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = project.with_requirements(&edits, context)?;
     let (mut members, mut lock) = (None, None);
@@ -108,7 +117,11 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         with_spec: &BTreeSet::new(),
         write: &args.edit.write,
         lock: lock.as_ref(),
-        verb: "Removed",
+        verb: if args.edit.write.dry_run {
+            "Would remove"
+        } else {
+            "Removed"
+        },
         warnings: Warnings::Report,
     };
     match members {
@@ -275,9 +288,11 @@ fn solve(
     task.request.locked = lock.locked();
     let (resolution, registries) = task.solve_with_registries(context, output)?;
     let reasons = YankReasons::of_resolution(&resolution, &registries);
+    let mut notes = show::notes(&resolution, &reasons, context);
+    notes.extend(show::newly_built_in(&resolution, &lock.locked()));
     Ok(NewLock {
         lockfile: lock_with_capabilities(&resolution, project.package(), &registries, context)?,
-        notes: show::notes(&resolution, &reasons, context),
+        notes,
         resolution,
     })
 }

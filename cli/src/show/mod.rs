@@ -46,8 +46,8 @@ pub(crate) use repairs::{
 };
 pub(crate) use requirements_yml::requirements_file;
 pub(crate) use resolution::{
-    KeptBy, built_in, excluded, excluded_because, newer_elsewhere, notes, notes_on_agreed,
-    resolution_json, side_by_side, side_by_side_json, unusual,
+    KeptBy, built_in, excluded, excluded_because, newer_elsewhere, newly_built_in, notes,
+    notes_on_agreed, resolution_json, side_by_side, side_by_side_json, unusual,
 };
 pub(crate) use resource_table::{LiveLine, cause_text, live_view};
 pub(crate) use staleness::{locked_mode, staleness, staleness_annotations, staleness_json};

@@ -31,11 +31,21 @@ pub(crate) fn notes_on_agreed(
     locked: &Locked,
     context: &Context,
 ) -> Vec<String> {
-    let is_locked = |name: &PackageName, version: &Version| {
-        let mut releases = locked.releases();
-        releases.any(|locked| locked == (name, version))
-    };
+    let is_locked = |name: &PackageName, version: &Version| is_locked(locked, name, version);
     notes_if_locked(resolution, reasons, is_locked, context)
+}
+
+fn is_locked(locked: &Locked, name: &PackageName, version: &Version) -> bool {
+    let mut releases = locked.releases();
+    releases.any(|locked| locked == (name, version))
+}
+
+/// Notes on releases that are built in, unless a lockfile has them.
+pub(crate) fn newly_built_in(
+    resolution: &Resolution,
+    locked: &Locked,
+) -> impl Iterator<Item = String> {
+    built_in(resolution, |name, version| is_locked(locked, name, version))
 }
 
 fn notes_if_locked(

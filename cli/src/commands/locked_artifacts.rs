@@ -477,7 +477,7 @@ fn no_registry_has(
         let cause = if are_overrides {
             "it comes from a folder in `overrides`, which has changed since"
         } else {
-            "index files have no artifacts: if it was locked from one, add the registry that has the artifacts"
+            "if it was locked from another registry, add that with `--registry`; index files have no artifacts"
         };
         absent.push(
             last.hint(format!(

@@ -151,7 +151,7 @@ fn dependants(package: &PackageName, dependants: &[PackageName]) -> Markup {
                 }
                 @if dependants.len() > MAX_DEPENDANTS {
                     p.quiet {
-                        "And " (dependants.len() - MAX_DEPENDANTS) " more, as " code { "pkgres info " (package) } " lists them."
+                        "And " (dependants.len() - MAX_DEPENDANTS) " more, as " code { "pkgres info " (package) " --format json" } " lists them."
                     }
                 }
             }

@@ -9,7 +9,7 @@ use crate::target::{Command, Output, Probe, Target, TargetError};
 /// The longest time that a transaction takes.
 const TIMEOUT: Duration = Duration::from_hours(1);
 
-/// What apt says if its lists lack a package or version, or are so old that the servers have other files.
+/// What apt prints when its lists lack a package or version, or are so old that the servers have other files.
 const OUTDATED: [&str; 4] = [
     "Unable to locate package",
     "has no installation candidate",
@@ -24,7 +24,7 @@ const UNMET: &str = "have unmet dependencies:";
 const INTERRUPTED: &str = "dpkg --configure -a";
 
 /// A command of apt that asks nothing and keeps changed configuration files.
-pub(super) fn apt(action: &str) -> Command {
+pub(crate) fn apt(action: &str) -> Command {
     let options = [
         "DPkg::Lock::Timeout=120",
         "Acquire::Retries=3",
@@ -43,7 +43,7 @@ pub(super) fn apt(action: &str) -> Command {
 }
 
 /// Runs a command of apt. First it does with the lists and the state that are there; what it lacks is brought, once each.
-pub(super) fn run(target: &dyn Target, command: &Command) -> Result<(), ResourceError> {
+pub(crate) fn run(target: &dyn Target, command: &Command) -> Result<(), ResourceError> {
     let mut repairs = vec![
         (&OUTDATED[..], apt("update")),
         (&[INTERRUPTED][..], configure()),

@@ -1,7 +1,7 @@
 //! The built-in kinds of resources, one module for each, and the modules that they share.
 
 mod accounts;
-mod apt;
+pub(crate) mod apt;
 mod artifact;
 mod attributes;
 mod command_prerequisites;

@@ -44,7 +44,6 @@ impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Self {
         match error {
             TargetError::Cancelled => Self::Cancelled,
-            TargetError::File(error) => Self::Failed(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }
@@ -104,22 +103,18 @@ impl Leaves<'_> {
 
     fn packages(&self, pins: &[PackagePin], access: &Access<'_>) -> Result<bool, Failure> {
         let manager = (self.package_manager.clone()).map_err(Failure::Failed)?;
-        let query = manager.query(pins).timeout(self.prepared.timeout);
-        let missing = |access: &Access<'_>| -> Result<_, Failure> {
-            let output = access.probe().query(&query)?;
-            Ok(manager.missing(pins, &output))
-        };
-        let mut found = missing(access)?;
+        let timeout = self.prepared.timeout;
+        let missing = || manager.missing(pins, access.probe(), timeout);
+        let mut found = missing()?;
         let were_missing = !found.is_empty();
         if let (Access::Reconcile(target), false) = (access, found.is_empty()) {
             let wanted: Vec<&PackagePin> = found.iter().map(|(pin, _)| *pin).collect();
-            let install = manager.install(&wanted).timeout(self.prepared.timeout);
-            let output = target.run(&install)?;
-            found = missing(access)?;
-            if !output.is_success() && !found.is_empty() {
-                let words = last_words(&output);
+            let installed = manager.install(&wanted, *target, timeout);
+            found = missing()?;
+            if let (Err(error), false) = (installed, found.is_empty()) {
                 let problems = problems(&found);
-                return Err(Failure::Failed(format!("{problems}, and {words}")));
+                let message = format!("{problems}, and the installation failed: {error}");
+                return Err(Failure::Failed(message));
             }
         }
         if found.is_empty() {
@@ -232,13 +227,6 @@ fn problems(missing: &[(&PackagePin, String)]) -> String {
         .map(|(_, problem)| problem.as_str())
         .collect();
     problems.join(", ")
-}
-
-fn last_words(output: &Output) -> String {
-    match output.shown_words() {
-        Some(words) => format!("the installation failed: {words}"),
-        None => "the installation failed".to_owned(),
-    }
 }
 
 /// What a validator validates, in words; empty for one that only contains others.

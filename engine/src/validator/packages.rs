@@ -1,8 +1,12 @@
 //! Finds installed packages of the operating system, and installs missing ones.
 
+use std::time::Duration;
+
 use pkgres_manifest::{Facts, PackagePin};
 
-use crate::target::{Command, OS_FAMILY, Output};
+use crate::kinds::apt;
+use crate::resource::ResourceError;
+use crate::target::{Command, OS_FAMILY, Probe, Target, TargetError};
 
 /// The program that knows the packages of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +42,7 @@ impl PackageManager {
     }
 
     /// The one command that asks about all packages of a list.
-    pub(super) fn query(self, pins: &[PackagePin]) -> Command {
+    fn query(self, pins: &[PackagePin]) -> Command {
         let names = pins.iter().map(|pin| pin.name.value.as_str());
         match self {
             Self::Dpkg => Command::new("dpkg-query")
@@ -58,13 +62,24 @@ impl PackageManager {
         }
     }
 
-    /// The packages that are not installed as they should be, by the output of [`query`](Self::query), each with what is
-    /// wrong. That the command fails means only that it does not know one of them.
+    /// The packages that are not installed as they should be, each with what is wrong.
     pub(super) fn missing<'pins>(
         self,
         pins: &'pins [PackagePin],
-        output: &Output,
-    ) -> Vec<(&'pins PackagePin, String)> {
+        probe: &dyn Probe,
+        timeout: Duration,
+    ) -> Result<Vec<(&'pins PackagePin, String)>, TargetError> {
+        let query = self.query(pins).timeout(timeout);
+        let mut output = probe.query(&query)?;
+        // Both fail if they do not know one of the packages: `dpkg-query` exits with 1, and `rpm` with the number of these,
+        // each of which it names. Any other failure says nothing about the packages.
+        let has_answered = match self {
+            Self::Dpkg => output.code == Some(1),
+            Self::Rpm => !output.stdout.is_empty(),
+        };
+        if !has_answered {
+            output = TargetError::unless_success(&query, output)?;
+        }
         let text = output.text();
         let installed: Vec<Installed<'_>> = text.lines().filter_map(installed).collect();
         let missing = pins.iter().filter_map(|pin| {
@@ -90,12 +105,16 @@ impl PackageManager {
             let problem = format!("`{name}` is installed in version {first}, not {version}");
             (!is_there).then_some((pin, problem))
         });
-        missing.collect()
+        Ok(missing.collect())
     }
 
-    /// The one command that installs packages.
-    pub(super) fn install(self, pins: &[&PackagePin]) -> Command {
-        let is_pinned = pins.iter().any(|pin| pin.version.is_some());
+    /// Installs packages in one transaction.
+    pub(super) fn install(
+        self,
+        pins: &[&PackagePin],
+        target: &dyn Target,
+        timeout: Duration,
+    ) -> Result<(), ResourceError> {
         let separator = match self {
             Self::Dpkg => '=',
             Self::Rpm => '-',
@@ -104,17 +123,23 @@ impl PackageManager {
             Some(version) => format!("{}{separator}{}", pin.name.value, version.value),
             None => pin.name.value.to_string(),
         });
-        let command = match self {
-            Self::Dpkg => Command::new("apt-get")
-                .variable("DEBIAN_FRONTEND", "noninteractive")
-                .arguments(["-y", "-o", "DPkg::Lock::Timeout=60"])
-                .arguments(["-o", "Dpkg::Options::=--force-confold"])
-                // An installed version that is newer than the pinned one has to go.
-                .arguments(is_pinned.then_some("--allow-downgrades"))
-                .argument("install"),
-            Self::Rpm => Command::new("yum").arguments(["-y", "install"]),
-        };
-        command.arguments(words)
+        match self {
+            Self::Dpkg => {
+                let is_pinned = pins.iter().any(|pin| pin.version.is_some());
+                let command = apt::apt("install")
+                    .argument("--no-remove")
+                    // An installed version that is newer than the pinned one has to go.
+                    .arguments(is_pinned.then_some("--allow-downgrades"))
+                    .arguments(words);
+                apt::run(target, &command.timeout(timeout))
+            }
+            Self::Rpm => {
+                let command = Command::new("yum").arguments(["-y", "install"]);
+                let command = command.arguments(words).timeout(timeout);
+                TargetError::unless_success(&command, target.run(&command)?)?;
+                Ok(())
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is asked and changed in which order, on machines that only record.
 
-use pkgres_engine::{ArgumentValues, CustomValidator, PreparedValidation, Probe, Target};
+use pkgres_engine::{ArgumentValues, CustomValidator, Output, PreparedValidation, Probe, Target};
 
 use crate::support::{
     Recorder, defaults, exited, findings, prepared, printed, reconcile, specification_errors, test,
@@ -177,6 +177,47 @@ fn packages_that_are_missing_are_installed_in_one_step_and_checked_again() {
         findings(&test(text, &machine)),
         ["v.yaml:1:15: error[PK0111]: packages of the family `plan9` are not supported"]
     );
+}
+
+#[test]
+fn packages_that_the_lists_of_apt_lack_are_looked_for_in_new_lists() {
+    let text = "validators: [{package: wget}]\n";
+    let machine = Recorder::new("debian", "debian", |_, before| match before {
+        0 => exited(1),
+        1 => Output {
+            stderr: b"E: Unable to locate package wget\n".to_vec(),
+            ..exited(100)
+        },
+        2 | 3 => exited(0),
+        _ => printed("ii \twget\tamd64\t1.2\n"),
+    });
+    assert!(reconcile(text, &machine).is_passed());
+    let calls = machine.calls();
+    assert_eq!(calls.len(), 5, "{calls:?}");
+    assert!(calls[1].ends_with(" install --no-remove wget"), "{calls:?}");
+    assert!(calls[2].ends_with(" update"), "{calls:?}");
+    assert_eq!(calls[3], calls[1]);
+}
+
+#[test]
+fn a_query_that_fails_says_nothing_about_packages() {
+    let text = "validators: [{package: wget}]\n";
+    for (system, family, program) in [
+        ("debian", "debian", "dpkg-query"),
+        ("centos", "redhat", "rpm"),
+    ] {
+        let machine = Recorder::new(system, family, |_, _| Output {
+            stderr: b"the database is damaged\n".to_vec(),
+            ..exited(2)
+        });
+        let found = findings(&reconcile(text, &machine));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let begin = format!("v.yaml:1:15: error[PK0111]: `{program} ");
+        assert!(found[0].starts_with(&begin), "{found:?}");
+        let end = "exited with code 2: the database is damaged";
+        assert!(found[0].ends_with(end), "{found:?}");
+        assert_eq!(machine.calls().len(), 1, "nothing is installed");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use pkgres_manifest::ResourceId;
 
+use crate::resource::ResourceError;
 use crate::target::TargetError;
 
 /// Why the state of a machine cannot be read or written.
@@ -46,4 +47,17 @@ pub enum StateError {
         /// The version.
         version: String,
     },
+}
+
+impl From<StateError> for ResourceError {
+    /// The error of a change that needs the state. A cancellation stays one: what the user ended has not failed.
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Target {
+                source: source @ TargetError::Cancelled,
+                ..
+            } => Self::Target(source),
+            error => Self::Invalid(error.to_string()),
+        }
+    }
 }

@@ -12,7 +12,6 @@ use super::record::Applied;
 use super::record_before_change::Prepared;
 use super::{AppliedState, Memory, StateError};
 use crate::graph::{EdgeKind, Graph};
-use crate::resource::ResourceError;
 use crate::target::Target;
 
 impl Memory {
@@ -107,8 +106,7 @@ pub(super) fn notifying(state: &Arc<AppliedState>, mut graph: Graph) -> Graph {
             let wrapped = |resource| {
                 let (state, from, to) = (Arc::clone(state), from.clone(), to.clone());
                 Arc::new(Prepared::new(resource, move |target, _| {
-                    let noted = state.note(target, &from, &to);
-                    noted.map_err(|error| ResourceError::Invalid(error.to_string()))
+                    Ok(state.note(target, &from, &to)?)
                 }))
             };
             node.resource = wrapped(node.resource.clone());

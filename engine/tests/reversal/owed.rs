@@ -5,9 +5,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use pkgres_engine::{
-    AppliedState, Change, Checked, Control, Difference, DriveOptions, Effect, EntryAttributes,
-    Fault, File, Graph, GraphBuilder, Input, Kinds, Probe, Resource, ResourceError, RunOptions,
-    SimulatedMachine, StateLocation, Target, drive,
+    AppliedState, Cancellable, Cancellation, Change, Checked, Control, Difference, DriveOptions,
+    Effect, EntryAttributes, Fault, File, Graph, GraphBuilder, Input, Kinds, Probe, Resource,
+    ResourceError, RunOptions, SimulatedMachine, StateLocation, Target, TargetError, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -102,6 +102,31 @@ fn apply(machine: &Arc<SimulatedMachine>, content: &str) -> Vec<String> {
 fn text(machine: &SimulatedMachine, path: &str) -> Option<String> {
     let bytes = machine.files().remove(Path::new(path))?;
     Some(String::from_utf8(bytes).expect("it is text"))
+}
+
+#[test]
+fn a_change_that_is_cancelled_while_refreshes_are_noted_is_cancelled() {
+    let machine = SimulatedMachine::new(|_, _| Fault::None);
+    let location = StateLocation::new("org.example.Web").in_folder("/state");
+    let state = AppliedState::lock(&machine, location, Kinds::default());
+    let state = state.expect("nobody else works on it");
+    let graph = state.begin(&machine, graph("text"));
+    let graph = graph.expect("it can be written");
+    let mut nodes = graph.nodes().iter();
+    let file = nodes.find(|node| node.id.name() == CONFIG);
+    let file = file.expect("the graph has the file");
+    let checked = file.resource.check(&machine, &Input::default());
+    let Ok(Checked::Drift(change)) = checked else {
+        panic!("the file is missing: {checked:?}");
+    };
+    let cancellation = Cancellation::default();
+    cancellation.interrupt();
+    let changed = change.apply(&Cancellable::new(&machine, cancellation));
+    assert!(
+        matches!(changed, Err(ResourceError::Target(TargetError::Cancelled))),
+        "{changed:?}"
+    );
+    assert_eq!(text(&machine, CONFIG), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The kind `exec`: a command, with guards that decide whether it has to run.
 
+use std::collections::HashSet;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -231,6 +233,13 @@ impl Exec {
         self
     }
 
+    /// Whether properties can say all guards: there is one property for each kind of guard.
+    fn has_describable_guards(&self) -> bool {
+        let mut kinds = HashSet::new();
+        let mut guards = self.guards.iter();
+        guards.all(|guard| guard.is_describable() && kinds.insert(discriminant(guard)))
+    }
+
     /// The paths that its command makes.
     fn created(&self) -> impl Iterator<Item = &PathBuf> {
         self.guards.iter().filter_map(|guard| match guard {
@@ -363,7 +372,7 @@ impl Resource for Exec {
         self.undo.is_some()
             && !self.is_undone
             && !self.is_refreshable()
-            && self.guards.iter().all(Guard::is_describable)
+            && self.has_describable_guards()
     }
 
     fn reversed(

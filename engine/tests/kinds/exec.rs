@@ -168,6 +168,19 @@ fn a_command_has_a_user_a_folder_and_an_end() {
 }
 
 #[test]
+fn only_guards_that_properties_can_say_are_reversed() {
+    let exec = Exec::new(Command::new("make"), Guard::creates("/one"));
+    let exec = exec.with_undo(Command::new("unmake"));
+    let only_if = || Guard::OnlyIf(Command::new("check"));
+    assert!(exec.clone().with_guard(only_if()).is_reversible());
+    // A record would have one of the two, and undo the command whatever the other says.
+    let two_paths = exec.clone().with_guard(Guard::creates("/two"));
+    assert!(!two_paths.is_reversible());
+    let two_commands = exec.with_guard(only_if()).with_guard(only_if());
+    assert!(!two_commands.is_reversible());
+}
+
+#[test]
 fn a_command_goes_after_what_it_needs() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let machine = Machine::root_folder(folder.path()).expect("it is a folder");

@@ -16,15 +16,22 @@ use crate::resource::{
     Wish,
 };
 use crate::store::STORE;
-use crate::target::{Probe, Target, TargetError};
+use crate::target::{Probe, Target, TargetError, make_data_folder};
 
 /// The archive as it was published.
 const ARCHIVE: &str = "archive.zip";
 /// The folder with its files.
 const FILES: &str = "files";
 
-/// The modes of folders and programs, and of other files.
-const MODES: [u32; 2] = [0o755, 0o644];
+/// The mode of folders.
+const FOLDER_MODE: u32 = 0o755;
+
+/// The mode of files that are no programs.
+const FILE_MODE: u32 = 0o644;
+
+fn mode_of(is_executable: bool) -> u32 {
+    if is_executable { 0o755 } else { FILE_MODE }
+}
 
 /// A source of artifacts, such as a registry.
 pub trait ArtifactSource: Send + Sync {
@@ -233,9 +240,9 @@ fn is_as_expected(
         return Ok(false);
     };
     let Some(file) = file.and_then(|file| archive.file(file)) else {
-        return Ok(entry.kind == EntryKind::Folder && entry.mode == MODES[0]);
+        return Ok(entry.kind == EntryKind::Folder && entry.mode == FOLDER_MODE);
     };
-    let mode = MODES[usize::from(!file.executable)];
+    let mode = mode_of(file.executable);
     if entry.kind != EntryKind::File || entry.mode != mode || entry.size != file.size {
         return Ok(false);
     }
@@ -345,14 +352,8 @@ impl Change for Unpack {
             Some(archive) => archive,
             None => artifact.fetch()?,
         };
-        let [folder_mode, _] = MODES;
-        let attributes = EntryAttributes::with_mode(folder_mode);
-        let missing: Vec<_> = Path::new(STORE).ancestors().collect();
-        for folder in missing.into_iter().rev() {
-            if target.entry(folder)?.is_none() {
-                target.make_folder(folder, attributes)?;
-            }
-        }
+        make_data_folder(target, Path::new(STORE), FOLDER_MODE)?;
+        let attributes = EntryAttributes::with_mode(FOLDER_MODE);
         // What a crash left behind has the same name, and goes.
         let unpacked = Path::new(STORE).join(format!(".{}", artifact.digest_text()));
         target.remove(&unpacked)?;
@@ -362,12 +363,12 @@ impl Change for Unpack {
             target.make_folder(&folder, attributes)?;
         }
         for file in archive.files() {
-            let mode = MODES[usize::from(!file.executable)];
+            let mode = mode_of(file.executable);
             let bytes = archive.read(&file.path).unwrap_or_default();
             let path = root.join(file.path.as_str());
             target.write_file(&path, &bytes, EntryAttributes::with_mode(mode))?;
         }
-        let attributes = EntryAttributes::with_mode(MODES[1]);
+        let attributes = EntryAttributes::with_mode(FILE_MODE);
         target.write_file(&unpacked.join(ARCHIVE), archive.bytes(), attributes)?;
         // A folder that is there is damaged.
         let folder = artifact.folder();

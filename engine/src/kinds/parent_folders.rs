@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{EntryAttributes, EntryKind};
-
 use super::accounts::{GROUPS, USERS};
 use crate::resource::{Difference, Identifier, Resource, ResourceError};
-use crate::target::{Probe, Target, TargetError};
+use crate::target::{Probe, Target, TargetError, make_folder, missing_folders};
 
 /// The mode of folders that are made around something.
 const MODE: u32 = 0o755;
@@ -90,17 +88,10 @@ impl Parents {
         path: &Path,
         probe: &dyn Probe,
     ) -> Result<Self, ResourceError> {
-        let mut missing = Vec::new();
-        if are_wanted {
-            for folder in path.ancestors().skip(1) {
-                if probe.entry(folder)?.is_some() {
-                    break;
-                }
-                missing.push(folder.to_owned());
-            }
-        }
-        missing.reverse();
-        Ok(Self(missing))
+        Ok(match path.parent() {
+            Some(folder) if are_wanted => Self(missing_folders(probe, folder)?),
+            _ => Self::default(),
+        })
     }
 
     /// How the machine differs by them.
@@ -141,14 +132,7 @@ impl Parents {
 
     fn make(&self, target: &dyn Target) -> Result<(), ResourceError> {
         for folder in &self.0 {
-            let made = target.make_folder(folder, EntryAttributes::with_mode(MODE));
-            if let Err(error) = made {
-                // Another resource may have made it at the same time.
-                let entry = target.entry(folder)?;
-                if entry.is_none_or(|entry| entry.kind != EntryKind::Folder) {
-                    return Err(error.into());
-                }
-            }
+            make_folder(target, folder, MODE)?;
         }
         Ok(())
     }

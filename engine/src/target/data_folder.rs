@@ -1,10 +1,10 @@
-//! Folders on a machine for data of pkgres itself.
+//! Folders on a machine that are made with those around them, such as folders for data of pkgres itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use pkgres_files::EntryAttributes;
+use pkgres_files::{EntryAttributes, EntryKind};
 
-use super::{Target, TargetError};
+use super::{Probe, Target, TargetError};
 
 /// The mode of folders around a folder that is made.
 const AROUND_MODE: u32 = 0o755;
@@ -15,23 +15,40 @@ pub(crate) fn make_data_folder(
     folder: &Path,
     mode: u32,
 ) -> Result<(), TargetError> {
-    if target.entry(folder)?.is_some() {
-        return Ok(());
+    for missing in missing_folders(target, folder)? {
+        let mode = if missing == folder { mode } else { AROUND_MODE };
+        make_folder(target, &missing, mode)?;
     }
-    let around: Vec<&Path> = folder.ancestors().skip(1).collect();
-    for around in around.into_iter().rev() {
-        make_folder(target, around, AROUND_MODE)?;
-    }
-    make_folder(target, folder, mode)
+    Ok(())
 }
 
-/// Makes a folder unless it exists. Another run may make it at the same time.
-fn make_folder(target: &dyn Target, folder: &Path, mode: u32) -> Result<(), TargetError> {
-    if target.entry(folder)?.is_some() {
-        return Ok(());
+/// A folder and those around it, as far as they do not exist, the outermost first.
+pub(crate) fn missing_folders(
+    probe: &dyn Probe,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, TargetError> {
+    let mut missing = Vec::new();
+    for folder in folder.ancestors() {
+        if probe.entry(folder)?.is_some() {
+            break;
+        }
+        missing.push(folder.to_owned());
     }
-    match target.make_folder(folder, EntryAttributes::with_mode(mode)) {
-        Err(error) if target.entry(folder)?.is_none() => Err(error),
-        _ => Ok(()),
+    missing.reverse();
+    Ok(missing)
+}
+
+/// Makes a folder that did not exist. Another run, or another resource, may make it at the same time.
+pub(crate) fn make_folder(
+    target: &dyn Target,
+    folder: &Path,
+    mode: u32,
+) -> Result<(), TargetError> {
+    let Err(error) = target.make_folder(folder, EntryAttributes::with_mode(mode)) else {
+        return Ok(());
+    };
+    match target.entry(folder)? {
+        Some(entry) if entry.kind == EntryKind::Folder => Ok(()),
+        _ => Err(error),
     }
 }

@@ -33,7 +33,7 @@ pub use cancellation::Cancellation;
 pub(crate) use cancellation::GRACE;
 pub(crate) use command::MAX_OUTPUT;
 pub use command::{Command, Output};
-pub(crate) use data_folder::make_data_folder;
+pub(crate) use data_folder::{make_data_folder, make_folder, missing_folders};
 pub use error::TargetError;
 pub(crate) use error::{NO_SHELL, not_entered, shown};
 pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};

@@ -14,11 +14,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use pkgres_files::{EntryAttributes, FileError};
+use pkgres_files::EntryAttributes;
 use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
 
 use super::error::StateError;
@@ -125,15 +124,7 @@ impl StateLocation {
     ) -> Result<Option<TargetLock>, StateError> {
         let folder = self.lock_folder();
         let lock = || match target.entry(&folder)? {
-            Some(_) => match target.lock(&folder) {
-                // Whoever may not read it cannot change the state either.
-                Err(TargetError::File(FileError::System { source, .. }))
-                    if source.kind() == io::ErrorKind::PermissionDenied =>
-                {
-                    Ok(None)
-                }
-                locked => locked,
-            },
+            Some(_) => target.lock(&folder),
             None => Ok(None),
         };
         lock().map_err(|source| self.failed(source))

@@ -69,6 +69,8 @@ CREATE TABLE catalog (
     -- Lists of texts, as JSON.
     tags TEXT NOT NULL,
     categories TEXT NOT NULL,
+    -- The author and the tags as searches look at them: in lower case, with line feeds between them.
+    searched TEXT NOT NULL,
     -- 0 or 1.
     is_public BIGINT NOT NULL,
     enabled BIGINT NOT NULL,
@@ -97,9 +99,8 @@ CREATE TABLE collections (
     -- The readme and the licence, as JSON objects; null if there is none.
     readme TEXT,
     licence TEXT,
-    -- Lists of texts, as JSON.
-    authors TEXT NOT NULL,
-    tags TEXT NOT NULL,
+    -- The authors and the tags as searches look at them: in lower case, with line feeds between them.
+    searched TEXT NOT NULL,
     PRIMARY KEY (package, version),
     FOREIGN KEY (package, version) REFERENCES releases (package, version) ON DELETE CASCADE
 );

@@ -4,7 +4,7 @@
 
 use pkgres_manifest::{PackageName, Version, read_json};
 
-use super::columns::{serial_value, version_key};
+use super::columns::{searched, serial_value, version_key};
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 
 /// A row of the catalog, with the record and the digest of its release.
@@ -46,6 +46,11 @@ impl CatalogRow {
             Order::Name => &self.name,
             Order::Created => &self.created,
         }
+    }
+
+    /// The author and the tags as searches look at them.
+    fn searched(&self) -> Value {
+        searched(std::iter::once(&self.author).chain(&self.tags))
     }
 }
 
@@ -193,8 +198,8 @@ fn json(texts: &[String]) -> Value {
 pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
     transaction.execute(
         "INSERT INTO catalog (id, package, version, name, kind, author, description, tags, \
-         categories, is_public, enabled, owner, created, updated) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         categories, searched, is_public, enabled, owner, created, updated) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         &[
             row.id.as_str().into(),
             row.package.as_str().into(),
@@ -205,6 +210,7 @@ pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result
             row.description.as_str().into(),
             json(&row.tags),
             json(&row.categories),
+            row.searched(),
             i64::from(row.is_public).into(),
             i64::from(row.enabled).into(),
             row.owner.as_str().into(),
@@ -219,12 +225,13 @@ pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result
 pub(crate) fn update(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
     transaction.execute(
         "UPDATE catalog SET name = $1, description = $2, tags = $3, categories = $4, \
-         is_public = $5, enabled = $6, updated = $7 WHERE id = $8",
+         searched = $5, is_public = $6, enabled = $7, updated = $8 WHERE id = $9",
         &[
             row.name.as_str().into(),
             row.description.as_str().into(),
             json(&row.tags),
             json(&row.categories),
+            row.searched(),
             i64::from(row.is_public).into(),
             i64::from(row.enabled).into(),
             row.updated.as_str().into(),

@@ -6,7 +6,7 @@ use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout, ContentName, ECOSYS
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version, read_json};
 use serde_json::{Map, Value as Json};
 
-use super::columns::version_key;
+use super::columns::{searched, version_key};
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 use crate::readme_and_licence::PackageText;
 
@@ -65,8 +65,8 @@ pub(crate) fn add(
     };
     transaction.execute(
         "INSERT INTO collections \
-         (package, version, written, requires_ansible, dependencies, about, readme, licence, authors, tags) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+         (package, version, written, requires_ansible, dependencies, about, readme, licence, searched) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         &[
             record.name.as_str().into(),
             version_key(&record.version).into(),
@@ -76,16 +76,10 @@ pub(crate) fn add(
             about.into(),
             text(&texts.readme)?,
             text(&texts.licence)?,
-            list(&texts.about.authors),
-            list(&texts.about.tags),
+            searched(texts.about.authors.iter().chain(&texts.about.tags)),
         ],
     )?;
     Ok(())
-}
-
-/// A list of texts as a value.
-fn list(texts: &[String]) -> Value {
-    Json::from(texts).to_string().into()
 }
 
 /// A part of a collection that users call by a name.

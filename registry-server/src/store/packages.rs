@@ -200,17 +200,13 @@ macro_rules! contains {
              AND LOWER(i.interface) LIKE ",
             $pattern,
             " ESCAPE '\\') OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
-             AND c.is_public = 1 AND c.enabled = 1 AND (LOWER(c.author) LIKE ",
+             AND c.is_public = 1 AND c.enabled = 1 AND c.searched LIKE ",
             $pattern,
-            " ESCAPE '\\' OR LOWER(c.tags) LIKE ",
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM contents n WHERE n.package = p.name AND LOWER(n.name) LIKE ",
             $pattern,
-            " ESCAPE '\\')) OR EXISTS (SELECT 1 FROM contents n WHERE n.package = p.name AND LOWER(n.name) LIKE ",
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM collections a WHERE a.package = p.name AND a.searched LIKE ",
             $pattern,
-            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM collections a WHERE a.package = p.name AND (LOWER(a.authors) LIKE ",
-            $pattern,
-            " ESCAPE '\\' OR LOWER(a.tags) LIKE ",
-            $pattern,
-            " ESCAPE '\\')))"
+            " ESCAPE '\\'))"
         )
     };
 }

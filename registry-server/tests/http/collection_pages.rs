@@ -61,6 +61,11 @@ fn a_search_finds_what_collections_contain_and_who_wrote_them() {
         ("dns_zones", false),
         ("dnsxzone", false),
         ("plugins", false),
+        // Only the texts themselves are searched, each by itself.
+        ("[", false),
+        (",", false),
+        ("network+dns", true),
+        ("%22network+dns%22", false),
     ] {
         let text = page(&served, &format!("/packages?q={query}"), 200);
         let has = text.contains("href=\"packages/acme.net\"");

@@ -435,6 +435,7 @@ fn a_search_finds_words_tags_authors_and_parts_of_classes() {
         ("acme+inc", [true, false]),
         ("inc+acme", [true, false]),
         ("volumest", [true, false]),
+        ("%5D", [false, false]),
         ("web+2", [false, false]),
         ("web+acme", [false, true]),
         ("others+volumestore+storage", [true, false]),

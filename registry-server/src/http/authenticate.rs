@@ -1,7 +1,7 @@
 //! Finds the principal of a request from its token.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -22,10 +22,40 @@ const MAX_CACHED: usize = 10_000;
 /// Authenticates requests, with a cache of principals by the digests of their secrets.
 #[derive(Default)]
 pub(super) struct Authenticator {
-    cache: Mutex<HashMap<Digest, (Principal, Instant)>>,
+    cache: Mutex<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    principals: HashMap<Digest, (Principal, Instant)>,
+    /// How often the cache was cleared because a token was removed.
+    removals: u64,
+}
+
+impl Cache {
+    /// Keeps a principal that was read from the database after `removals`. If a token was removed since then, it may be
+    /// this one, so it is not kept.
+    fn keep(&mut self, secret: Digest, principal: Principal, removals: u64) {
+        if self.removals != removals {
+            return;
+        }
+        if self.principals.len() >= MAX_CACHED {
+            self.principals.clear();
+        }
+        self.principals.insert(secret, (principal, Instant::now()));
+    }
+
+    fn forget(&mut self) {
+        self.principals.clear();
+        self.removals += 1;
+    }
 }
 
 impl Authenticator {
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a request has a credential, valid or not.
     pub(super) fn has_credential(headers: &HeaderMap) -> bool {
         headers.contains_key(header::AUTHORIZATION) || headers.contains_key("x-auth-token")
@@ -79,8 +109,7 @@ impl Authenticator {
         registry: &RegistryBackend,
         secret: &Digest,
     ) -> Result<Option<Principal>, Problem> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        match cache.get(secret) {
+        match self.cache().principals.get(secret) {
             Some((principal, since)) if since.elapsed() < TRUST_PERIOD => {
                 unexpired(registry, principal.clone()).map(Some)
             }
@@ -94,24 +123,17 @@ impl Authenticator {
         registry: &RegistryBackend,
         secret: &Digest,
     ) -> Result<Principal, Problem> {
+        let removals = self.cache().removals;
         let Some(principal) = registry.principal(secret)? else {
             return Err(unauthorized("there is no such token"));
         };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.len() >= MAX_CACHED {
-            cache.clear();
-        }
-        cache.insert(*secret, (principal.clone(), Instant::now()));
-        drop(cache);
+        self.cache().keep(*secret, principal.clone(), removals);
         unexpired(registry, principal)
     }
 
     /// Clears the cache, because a token was removed.
     pub(super) fn forget(&self) {
-        self.cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.cache().forget();
     }
 }
 
@@ -134,4 +156,21 @@ fn unexpired(registry: &RegistryBackend, principal: Principal) -> Result<Princip
 
 fn unauthorized(detail: &str) -> Problem {
     Problem::new(ProblemCode::Unauthorized, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_is_removed_while_it_is_looked_up_is_not_kept() {
+        let mut cache = Cache::default();
+        let secret = Digest::of(b"secret");
+        cache.keep(secret, Principal::operator(), cache.removals);
+        assert!(cache.principals.contains_key(&secret));
+        let removals = cache.removals;
+        cache.forget();
+        cache.keep(secret, Principal::operator(), removals);
+        assert!(cache.principals.is_empty());
+    }
 }

@@ -7,33 +7,7 @@ use crate::problem::{Problem, ProblemCode};
 
 /// An error if the client does not accept a media type.
 pub(super) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Problem> {
-    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return Ok(());
-    }
-    // The most specific range decides (RFC 9110): `*/*;q=0.5, text/html` accepts JSON.
-    let mut best: Option<(u8, bool)> = None;
-    let mut is_empty = true;
-    for value in values {
-        let text = value.to_str().unwrap_or_default();
-        for range in text
-            .split(',')
-            .map(str::trim)
-            .filter(|range| !range.is_empty())
-        {
-            is_empty = false;
-            let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().unwrap_or_default();
-            let Some(specific) = specificity(kind, offered) else {
-                continue;
-            };
-            let is_accepted = !parts.any(is_zero_weight);
-            if best.is_none_or(|(known, _)| specific >= known) {
-                best = Some((specific, is_accepted));
-            }
-        }
-    }
-    if is_empty || best.is_some_and(|(_, is_accepted)| is_accepted) {
+    if ranges(headers).next().is_none() || weight(headers, offered) > 0.0 {
         return Ok(());
     }
     let detail = format!("the response is {offered}, which the client does not accept");
@@ -45,24 +19,30 @@ pub(super) fn prefers(headers: &HeaderMap, one: &str, other: &str) -> bool {
     weight(headers, one) > weight(headers, other)
 }
 
-/// The weight of a media type: that of the most specific range.
+/// The ranges of media types that the client accepts, with their parameters.
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::ACCEPT).iter();
+    let texts = values.map(|value| value.to_str().unwrap_or_default());
+    let ranges = texts.flat_map(|text| text.split(',')).map(str::trim);
+    ranges.filter(|range| !range.is_empty())
+}
+
+/// The weight of a media type: that of the most specific range (RFC 9110), so `*/*;q=0.5, text/html` accepts JSON.
 fn weight(headers: &HeaderMap, offered: &str) -> f32 {
     let mut best: Option<(u8, f32)> = None;
-    for value in headers.get_all(header::ACCEPT) {
-        for range in value.to_str().unwrap_or_default().split(',') {
-            let mut parts = range.split(';').map(str::trim);
-            let Some(specific) = specificity(parts.next().unwrap_or_default(), offered) else {
-                continue;
-            };
-            let weight = parts.find_map(|part| {
-                part.strip_prefix("q=")
-                    .or_else(|| part.strip_prefix("Q="))?
-                    .parse()
-                    .ok()
-            });
-            if best.is_none_or(|(known, _)| specific >= known) {
-                best = Some((specific, weight.unwrap_or(1.0)));
-            }
+    for range in ranges(headers) {
+        let mut parts = range.split(';').map(str::trim);
+        let Some(specific) = specificity(parts.next().unwrap_or_default(), offered) else {
+            continue;
+        };
+        let weight = parts.find_map(|part| {
+            part.strip_prefix("q=")
+                .or_else(|| part.strip_prefix("Q="))?
+                .parse()
+                .ok()
+        });
+        if best.is_none_or(|(known, _)| specific >= known) {
+            best = Some((specific, weight.unwrap_or(1.0)));
         }
     }
     best.map_or(0.0, |(_, weight)| weight)
@@ -79,14 +59,6 @@ fn specificity(range: &str, offered: &str) -> Option<u8> {
     let (group, any) = range.split_once('/')?;
     let (offered, _) = offered.split_once('/')?;
     (any == "*" && group.eq_ignore_ascii_case(offered)).then_some(1)
-}
-
-/// Whether a parameter is the weight zero.
-fn is_zero_weight(parameter: &str) -> bool {
-    let weight = parameter
-        .strip_prefix("q=")
-        .or_else(|| parameter.strip_prefix("Q="));
-    weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
 }
 
 /// An error unless the body has a media type.

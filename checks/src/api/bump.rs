@@ -62,6 +62,12 @@ impl Bump {
         }
     }
 
+    /// The bump that several differences need together; none without a difference.
+    pub fn needed_for_all(impacts: impl IntoIterator<Item = Impact>) -> Self {
+        let needed = impacts.into_iter().map(Self::needed_for);
+        needed.max().unwrap_or(Self::None)
+    }
+
     /// The lowest version that is this bump from another one.
     ///
     /// ```

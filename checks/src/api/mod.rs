@@ -102,11 +102,9 @@ pub struct ApiComparison {
 }
 
 impl ApiComparison {
-    /// The least version bump that the differences need.
+    /// The bump that the differences need.
     pub fn needed_bump(&self) -> Bump {
-        let impacts = self.differences.iter().map(ApiDifference::impact);
-        let needed = impacts.map(Bump::needed_for).max();
-        needed.unwrap_or(Bump::Patch)
+        Bump::needed_for_all(self.differences.iter().map(ApiDifference::impact))
     }
 }
 

@@ -131,11 +131,7 @@ fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Res
         return Err(Failure::usage(message));
     }
     let differences = interface_differences(&old, &new);
-    let needed = differences
-        .iter()
-        .map(|difference| Bump::needed_for(difference.impact))
-        .max();
-    let needed = needed.unwrap_or(Bump::None);
+    let needed = Bump::needed_for_all(differences.iter().map(|difference| difference.impact));
     if output.is_json() {
         let listed = differences.iter().map(|difference| {
             let place = |location: &Option<pkgres_manifest::diagnostic::Location>| {

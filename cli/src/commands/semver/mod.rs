@@ -180,10 +180,9 @@ impl Compared {
             .collect()
     }
 
-    /// The bump that the differences need. Equal versions without a difference need none.
+    /// The bump that the differences need.
     fn needed(&self) -> Bump {
-        let needed = self.impacts().map(Bump::needed_for).max();
-        needed.unwrap_or(Bump::None)
+        Bump::needed_for_all(self.impacts())
     }
 
     /// The impacts of all differences.

@@ -1,7 +1,7 @@
 //! Checks contracts as they are written: parts that the deployment engine reads otherwise than they look.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location, Span};
-use pkgres_manifest::{Contract, Literal, MapKey, Rule};
+use pkgres_manifest::{Contract, Literal, MapKey, Rule, is_identifier};
 
 /// The functions whose arguments are names of classes.
 const NAMING: [&str; 2] = ["class(", "template("];
@@ -145,14 +145,7 @@ fn dotted_names(written: &str) -> Vec<(usize, &str)> {
             for argument in arguments.split(',').take(2) {
                 let value = argument.rsplit("=>").next().unwrap_or(argument);
                 let name = value.trim();
-                let begins = |first: char| first.is_ascii_alphabetic() || first == '_';
-                let is_part = |part: &str| {
-                    part.starts_with(begins)
-                        && part
-                            .chars()
-                            .all(|it| it.is_ascii_alphanumeric() || it == '_')
-                };
-                if name.contains('.') && name.split('.').all(is_part) {
+                if name.contains('.') && name.split('.').all(is_identifier) {
                     let skipped = argument.len() - value.trim_start().len();
                     found.push((from + skipped, name));
                 }

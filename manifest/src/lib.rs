@@ -106,7 +106,7 @@ pub use lockfile::{
     LockedImplementation, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
     PackageChange, ReleaseChange, RequirementChange, SideBySideChange,
 };
-pub use name::{ClassName, NameError, PackageName, nearest_name};
+pub use name::{ClassName, NameError, PackageName, is_identifier, nearest_name};
 pub use object_model::{
     ConstrainedDescription, ConstrainedObject, ContractCheck, ContractPlace, ConvertedValue,
     DescribedObject, Exclusions, HeldObject, ModelObject, ModelValue, NamedClass, ObjectId,

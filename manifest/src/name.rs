@@ -414,6 +414,14 @@ impl ClassName {
     pub const INTERFACES: [&'static str; 2] = [INTERFACE, "interface;"];
 }
 
+/// Whether a text is an ASCII letter or `_`, and then only ASCII letters, digits and `_`.
+pub fn is_identifier(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
 impl PackageName {
     /// Returns the name of the core library that packages require by default.
     pub fn default_core_library() -> Self {

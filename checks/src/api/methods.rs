@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, ClassDefinition, Method};
+use pkgres_manifest::{
+    Argument, ArgumentUsage, CallArguments, ClassDefinition, Method, is_identifier,
+};
 
 use super::FoundDifference;
 use super::class_pair::{ClassPair, Subject};
@@ -11,8 +13,8 @@ use super::properties::{can_be_created, creation, needed_values};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
-    CallMismatch, Declared, INITIALIZER, accepts, callable_name, canonical_name, is_identifier,
-    is_of_the_engine, is_private,
+    CallMismatch, Declared, INITIALIZER, accepts, callable_name, canonical_name, is_of_the_engine,
+    is_private,
 };
 
 /// The name of an argument that is not declared, for calls that give values to arguments for all others.
@@ -100,6 +102,7 @@ fn needs_value(argument: &Argument) -> bool {
 fn removed(both: &ClassPair<'_>, old: &Declared<'_, Method>) -> FoundDifference {
     let written = &old.member.name;
     let name = callable_name(&written.value);
+    // Only an identifier can be written after `$this.` and before `=>`.
     let is_certain = both.new.unknown.is_empty() && is_identifier(name) && !is_of_the_engine(name);
     let call = candidate_calls(&old.member.arguments).into_iter().next();
     let call = call.filter(|_| is_certain);

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArgumentUsage, ClassDefinition, Contract, Property};
+use pkgres_manifest::{ArgumentUsage, ClassDefinition, Contract, Property, is_identifier};
 
 use super::FoundDifference;
 use super::class_pair::{ClassPair, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
-use crate::members::{Declared, INITIALIZER, is_identifier, is_private, is_required};
+use crate::members::{Declared, INITIALIZER, is_private, is_required};
 
 pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
     for (&name, old) in &both.old.properties {

@@ -42,10 +42,12 @@ pub use stubs::{Answer, CallError, CallWarning, ClassStubs, Strictness};
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Located;
-use pkgres_manifest::{ClassName, Interface, InterfaceFunction, Method, Release, Version};
+use pkgres_manifest::{
+    ClassName, Interface, InterfaceFunction, Method, Release, Version, is_identifier,
+};
 
 use crate::bound_packages::{BoundPackages, ClassAt};
-use crate::members::{EffectiveMembers, callable_name, canonical_name, is_identifier, is_private};
+use crate::members::{EffectiveMembers, callable_name, canonical_name, is_private};
 use crate::suggestions::Effort;
 use renames::{Candidate, renames};
 use signature::Comparison;

@@ -184,11 +184,3 @@ pub(crate) fn is_required(property: &Property) -> Option<bool> {
     }
     rejects_null(&property.contract.value)
 }
-
-/// Whether a name can be written after `$this.` and before `=>`.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    let mut characters = name.chars();
-    let first = characters.next();
-    first.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && characters.all(|character| character.is_ascii_alphanumeric() || character == '_')
-}

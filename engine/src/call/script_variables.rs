@@ -1,5 +1,7 @@
 //! Which names variables of a script may have.
 
+use pkgres_manifest::is_identifier;
+
 /// Variables that shells and other interpreters read themselves: no argument may set them.
 const RESERVED: [&str; 6] = ["BASH_ENV", "ENV", "HOME", "IFS", "PATH", "SHELLOPTS"];
 
@@ -8,15 +10,11 @@ const RESERVED_PREFIXES: [&str; 7] = ["BASH_", "LC_", "LD_", "PERL", "PKGRES_", 
 
 /// Whether an argument can be a variable of a script, which no interpreter reads itself.
 pub(super) fn is_variable(name: &str) -> bool {
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_');
     let is_reserved = RESERVED.contains(&name)
         || RESERVED_PREFIXES
             .iter()
             .any(|prefix| name.starts_with(prefix));
-    is_name && !is_reserved
+    is_identifier(name) && !is_reserved
 }
 
 #[cfg(test)]

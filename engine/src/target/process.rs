@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::is_identifier;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::command::{Command, Output};
@@ -87,7 +88,7 @@ pub(super) fn run(
 
 /// Checks the names of the variables of a command.
 pub(super) fn check_variables(command: &Command) -> std::io::Result<()> {
-    let Some(name) = command.variables.keys().find(|name| !is_variable(name)) else {
+    let Some(name) = command.variables.keys().find(|name| !is_identifier(name)) else {
         return Ok(());
     };
     let message = format!("`{}` cannot be the name of a variable", Escaped::new(name));
@@ -95,13 +96,6 @@ pub(super) fn check_variables(command: &Command) -> std::io::Result<()> {
         std::io::ErrorKind::InvalidInput,
         message,
     ))
-}
-
-fn is_variable(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 /// Waits for the end of a process, and asks it to end if the command is cancelled. Returns whether it was asked. The

@@ -22,9 +22,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 /// ansible-core finds plug-ins by their files and imports none of them by name, and real ones are called `lambda` and
 /// `import`.
 pub(crate) fn is_content_name(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    let is_start = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    bytes.next().is_some_and(is_start) && bytes.all(|byte| is_start(byte) || byte.is_ascii_digit())
+    pkgres_manifest::is_identifier(text)
 }
 
 /// Whether a text is the name of a collection: a namespace and a name, which are Python identifiers.

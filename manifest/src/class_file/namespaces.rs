@@ -20,7 +20,7 @@ impl Namespaces {
     /// Declares a prefix. Names with the prefix of an empty namespace have none. The error names the prefix,
     /// if names cannot have it; an empty one is merely useless.
     pub(super) fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), String> {
-        if !matches!(prefix, "=" | "") && !is_identifier(prefix) {
+        if !matches!(prefix, "=" | "") && !is_engine_name(prefix) {
             return Err(format!(
                 "`{}` is not a namespace prefix: use letters, digits and `_` only",
                 Escaped::shortened(prefix)
@@ -44,7 +44,7 @@ impl Namespaces {
 
     /// Whether a prefix is not declared, but could be.
     pub(super) fn could_declare(&self, prefix: &str) -> bool {
-        !self.by_prefix.contains_key(prefix) && is_identifier(prefix)
+        !self.by_prefix.contains_key(prefix) && is_engine_name(prefix)
     }
 
     /// Resolves a short name to a full one.
@@ -86,7 +86,9 @@ impl Namespaces {
     }
 }
 
-fn is_identifier(text: &str) -> bool {
+/// Whether the deployment engine reads a text as a name: unlike an identifier, it may have letters of all languages after
+/// the first.
+pub(super) fn is_engine_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text
             .chars()

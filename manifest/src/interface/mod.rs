@@ -98,12 +98,6 @@ impl Deprecation {
     }
 }
 
-/// Whether a string can be the name of a function.
-pub(crate) fn is_function_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && (name.chars()).all(|character| character.is_ascii_alphanumeric() || character == '_')
-}
-
 impl Interface {
     /// The function of a name.
     pub fn function(&self, name: &str) -> Option<&InterfaceFunction> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Deprecation, FactMatch, Interface, InterfaceFunction, is_function_name};
+use super::{Deprecation, FactMatch, Interface, InterfaceFunction};
 use crate::class_file::ClassFileReader;
 use crate::diagnostic::{Code, Escaped, Located, Parsed, SourceText, Span, in_order, is_hazardous};
 use crate::document::{
     Documents, Mapping, Node, NodeReader, Numbers, Scalar, Syntax, as_json, parse_yaml,
 };
-use crate::name::ClassName;
+use crate::name::{ClassName, is_identifier};
 use crate::read_options::ReadOptions;
 use crate::similar::{did_you_mean, most_similar};
 use crate::version::Version;
@@ -90,7 +90,7 @@ impl<'source> InterfaceReader<'source> {
     }
 
     fn function(&mut self, name: Located<String>, node: &Node) -> Option<InterfaceFunction> {
-        if !is_function_name(&name.value) {
+        if !is_identifier(&name.value) {
             let message = format!(
                 "`{}` cannot be the name of a function: use letters, digits and `_` only",
                 Escaped::shortened(&name.value)

@@ -12,8 +12,7 @@ use crate::digest::ArtifactDigest;
 use crate::document::decode;
 use crate::document::merge_marker;
 use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
-use crate::interface::is_function_name;
-use crate::name::{ClassName, NameError, PackageName};
+use crate::name::{ClassName, NameError, PackageName, is_identifier};
 use crate::read_options::Limits;
 use crate::release::Release;
 use crate::release_source::ReleaseSource;
@@ -418,7 +417,7 @@ impl<'source> LockReader<'source> {
                     let capability = self.value("    ", |line| {
                         let written = unquoted(&line[name.len() + 2..]);
                         let capability = written.and_then(|text| LockedCapability::parse(&text));
-                        let is_name = is_function_name(&name);
+                        let is_name = is_identifier(&name);
                         capability
                             .filter(|_| is_name)
                             .ok_or("this is not the status of a function")

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::meta_classes::attachment;
-use super::namespaces::Namespaces;
+use super::namespaces::{Namespaces, is_engine_name};
 use super::{
     ClassDefinition, ClassUsage, Descriptions, MemberUse, MetaAttachment, Method, ObjectCreation,
     Property,
@@ -99,13 +99,7 @@ fn not_loaded(prefix: &str, namespace: &str) -> Option<String> {
     if prefix.is_empty() && !namespace.is_empty() {
         return Some("a namespace has no prefix".to_owned());
     }
-    let is_name = |part: &str| {
-        let mut characters = part.chars();
-        let first = characters.next();
-        first.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-            && characters.all(|it| it.is_alphanumeric() || it == '_')
-    };
-    let is_namespace = namespace.is_empty() || namespace.split('.').all(is_name);
+    let is_namespace = namespace.is_empty() || namespace.split('.').all(is_engine_name);
     (!is_namespace).then(|| format!("`{}` is not a namespace", Escaped::shortened(namespace)))
 }
 

@@ -62,8 +62,7 @@ pub fn class_graph(
             };
             // A class is looked up in the package itself, then in what it requires, in order.
             let find = |parent: &ClassName| {
-                let mut own = record.classes.iter().flatten();
-                if own.any(|class| class.name == *parent) {
+                if record.class(parent).is_some() {
                     return Some(node(name, version, parent));
                 }
                 owner.requires().iter().find_map(|bound| {

@@ -106,8 +106,7 @@ impl<'project> Known<'project> {
     /// The class that a name means in a release.
     fn lookup(&self, release: &Release, class: &ClassName) -> Option<(Release, ClassName)> {
         let record = self.records.get(release)?;
-        let mut own = record.classes.iter().flatten();
-        if own.any(|it| it.name == *class) {
+        if record.class(class).is_some() {
             return Some((release.clone(), class.clone()));
         }
         let defines = |required: &Release| {
@@ -121,13 +120,9 @@ impl<'project> Known<'project> {
     /// The classes that a class extends. For one of the project, also those that it creates objects of.
     fn parents(&self, release: &Release, class: &ClassName) -> Vec<(Release, ClassName)> {
         let record = self.records.get(release);
-        let classes = record.and_then(|record| record.classes.as_ref());
-        let mut classes = classes.into_iter().flat_map(|classes| classes.iter());
-        let mut names: Vec<&ClassName> = classes
-            .find(|it| it.name == *class)
-            .into_iter()
-            .flat_map(|class| &class.extends)
-            .collect();
+        let known = record.and_then(|record| record.class(class));
+        let extends = known.into_iter().flat_map(|known| &known.extends);
+        let mut names: Vec<&ClassName> = extends.collect();
         if *release == self.root {
             let definitions = self.project.classes.as_ref();
             let definition = definitions.and_then(|definitions| definitions.get(class));

@@ -193,11 +193,14 @@ impl IndexRecord {
 
     /// Whether the release is known to define a class for others.
     pub fn exports(&self, class: &ClassName) -> bool {
-        self.classes.as_ref().is_some_and(|classes| {
-            classes
-                .binary_search_by(|known| known.name.cmp(class))
-                .is_ok_and(|at| !classes[at].internal)
-        })
+        self.class(class).is_some_and(|class| !class.internal)
+    }
+
+    /// A class that the release is known to define, for others or for itself.
+    pub fn class(&self, class: &ClassName) -> Option<&IndexedClass> {
+        let classes = self.classes.as_ref()?;
+        let at = classes.binary_search_by(|known| known.name.cmp(class));
+        at.ok().map(|at| &classes[at])
     }
 
     /// Whether the release is known to define a class for others, by its name or with all others of its module,

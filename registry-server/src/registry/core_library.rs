@@ -21,12 +21,9 @@ impl RegistryBackend {
     pub(crate) fn core_class(&self, class: &ClassName) -> Option<&'static [ClassName]> {
         let core = self.missing_core_library()?;
         if DEFAULT.name == *core {
-            let mut classes = DEFAULT.classes.iter().flatten();
-            let known = classes.find(|known| known.name == *class);
-            return known.map(|known| known.extends.as_slice());
+            return DEFAULT.class(class).map(|known| known.extends.as_slice());
         }
-        let root = class.as_str().strip_prefix(core.as_str());
-        (root == Some(".Object")).then_some(&[])
+        (*class == core.root_class()).then_some(&[])
     }
 
     /// The name of the core library, if the registry does not have it.

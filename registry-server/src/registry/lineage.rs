@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, ClassConformance, class_conformance};
-use pkgres_manifest::{
-    ClassDefinition, ClassName, IndexRecord, IndexedClass, PackageName, Release, Version,
-};
+use pkgres_manifest::{ClassDefinition, ClassName, IndexRecord, PackageName, Release, Version};
 
 use super::backend::RegistryBackend;
 use crate::problem::{Problem, ProblemCode};
@@ -80,7 +78,7 @@ struct Collection(BTreeMap<Release, Wanted>);
 
 impl Collection {
     fn of(&mut self, record: &IndexRecord) -> &mut Wanted {
-        self.0.entry(release_of(record)).or_insert_with(|| Wanted {
+        self.0.entry(record.release()).or_insert_with(|| Wanted {
             record: record.clone(),
             classes: BTreeSet::new(),
             interfaces: BTreeSet::new(),
@@ -90,24 +88,12 @@ impl Collection {
 
     /// Adds that a release requires another one.
     fn require(&mut self, record: &IndexRecord, other: &Release) {
-        let is_own = release_of(record) == *other;
+        let is_own = record.release() == *other;
         let known = &mut self.of(record).requires;
         if !is_own && !known.contains(other) {
             known.push(other.clone());
         }
     }
-}
-
-fn release_of(record: &IndexRecord) -> Release {
-    record.release()
-}
-
-fn indexed<'record>(
-    record: &'record IndexRecord,
-    class: &ClassName,
-) -> Option<&'record IndexedClass> {
-    let mut classes = record.classes.iter().flatten();
-    classes.find(|known| known.name == *class)
 }
 
 impl RegistryBackend {
@@ -119,12 +105,12 @@ impl RegistryBackend {
         class: &ClassName,
     ) -> Result<Lineage, Problem> {
         let core = self.options.read.core.as_ref();
-        let root_class = core.and_then(|core| ClassName::parse(&format!("{core}.Object")).ok());
+        let root_class = core.map(PackageName::root_class);
         let mut wanted = Collection::default();
         let mut unknown = Vec::new();
         let mut built_in = Vec::new();
         let mut is_partial = false;
-        let mut seen = BTreeMap::from([(class.clone(), release_of(record))]);
+        let mut seen = BTreeMap::from([(class.clone(), record.release())]);
         let mut rest = VecDeque::from([(class.clone(), record.clone())]);
         let mut count = 0;
         while let Some((class, record)) = rest.pop_front() {
@@ -132,7 +118,7 @@ impl RegistryBackend {
                 is_partial = true;
                 break;
             }
-            let Some(indexed_class) = indexed(&record, &class) else {
+            let Some(indexed_class) = record.class(&class) else {
                 unknown.push(class);
                 continue;
             };
@@ -147,7 +133,7 @@ impl RegistryBackend {
                     continue;
                 }
                 if let Some(found) = self.release_of_parent(&record, &parent)? {
-                    let release = release_of(&found);
+                    let release = found.release();
                     wanted.require(&record, &release);
                     seen.insert(parent.clone(), release);
                     rest.push_back((parent, found));
@@ -164,7 +150,7 @@ impl RegistryBackend {
             }
             for interface in &indexed_class.implements {
                 if let Some(found) = self.release_of_interface(&record, interface)? {
-                    wanted.require(&record, &release_of(&found));
+                    wanted.require(&record, &found.release());
                     wanted.of(&found).interfaces.insert(interface.clone());
                 }
             }
@@ -173,7 +159,7 @@ impl RegistryBackend {
         let packages = self.read_wanted(wanted, root_class, &mut unknown)?;
         Ok(Lineage {
             class: class.clone(),
-            release: release_of(record),
+            release: record.release(),
             packages,
             unknown,
             built_in,
@@ -220,13 +206,11 @@ impl RegistryBackend {
         record: &IndexRecord,
         parent: &ClassName,
     ) -> Result<Option<IndexRecord>, Problem> {
-        if indexed(record, parent).is_some() {
+        if record.class(parent).is_some() {
             return Ok(Some(record.clone()));
         }
-        let is_visible = |class: &IndexedClass| !class.internal;
-        self.required_release(record, self.definers(parent)?, |release| {
-            indexed(release, parent).is_some_and(is_visible)
-        })
+        let definers = self.definers(parent)?;
+        self.required_release(record, definers, |release| release.exports(parent))
     }
 
     /// The release that an interface of a class of a release is from.

@@ -56,10 +56,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         return Ok(errors::missing_page("class", ROOT, class.as_str(), link));
     }
     let (_, last) = text::halves(class.as_str());
-    let definitions = release::defining(service, &definers, &|record| {
-        let mut classes = record.classes.iter().flatten();
-        classes.any(|known| known.name == class && !known.internal)
-    })?;
+    let definitions = release::defining(service, &definers, &|record| record.exports(&class))?;
     let best = definitions
         .iter()
         .find_map(|(_, releases)| release::best(releases));
@@ -113,7 +110,7 @@ fn built_in_class(class: &ClassName, parents: &[ClassName], core: Option<&Packag
         @for parent in parents {
             p.edge { span.quiet { "extends " } (class_link(ROOT, parent)) }
         }
-        @if core.is_some_and(|core| class.as_str() == format!("{core}.Object")) {
+        @if core.is_some_and(|core| *class == core.root_class()) {
             p.quiet { "Every class that extends no other extends it." }
         }
     }

@@ -75,12 +75,7 @@ fn providers(
     record: &IndexRecord,
     parent: &ClassName,
 ) -> Result<Vec<PackageName>, Problem> {
-    let is_own = record
-        .classes
-        .iter()
-        .flatten()
-        .any(|class| class.name == *parent);
-    if is_own {
+    if record.class(parent).is_some() {
         return Ok(vec![record.name.clone()]);
     }
     let all = service.registry.definers(parent)?;

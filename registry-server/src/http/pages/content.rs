@@ -117,12 +117,6 @@ fn view_of(service: &Service, name: &PackageName) -> Result<Option<PackageView>,
     Ok(is_collection.then_some(view))
 }
 
-/// Whether a release defines a class.
-fn defines(record: &IndexRecord, class: &ClassName) -> bool {
-    let mut classes = record.classes.iter().flatten();
-    classes.any(|known| known.name == *class)
-}
-
 /// The page of a class of a collection, or of an error if no release defines it.
 pub(super) fn show(
     service: &Service,
@@ -133,7 +127,7 @@ pub(super) fn show(
     let collection = view.name;
     let mut releases = view.versions;
     let newest = releases.first().map(|newest| newest.record.version.clone());
-    releases.retain(|release| defines(&release.record, class));
+    releases.retain(|release| release.record.class(class).is_some());
     let Some(best) = release::best(&releases) else {
         return missing(service, &collection, class);
     };
@@ -144,12 +138,7 @@ pub(super) fn show(
         |content| content.kind(),
     );
     let name = content.filter(ContentName::is_callable);
-    let indexed = best
-        .record
-        .classes
-        .iter()
-        .flatten()
-        .find(|known| known.name == *class);
+    let indexed = best.record.class(class);
     let (extends, uses) = indexed.map_or((&[][..], &[][..]), |known| {
         (&known.extends[..], &known.uses[..])
     });

@@ -76,6 +76,18 @@ impl fmt::Display for Scope {
     }
 }
 
+/// The limit of the name of an owner, in bytes.
+const MAX_OWNER: usize = 200;
+
+/// Whether a text is valid as the name of an owner.
+pub(crate) fn is_owner(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= MAX_OWNER
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"@._-+".contains(&byte))
+}
+
 /// The credential of a principal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

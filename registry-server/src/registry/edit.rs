@@ -8,11 +8,14 @@ use pkgres_registry_client::protocol::{Change, ChangeKind};
 use super::access_checks::{no_such_entry, no_such_package, no_such_version, require_owner};
 use super::backend::RegistryBackend;
 use super::publish::Rollback;
-use crate::access::{Principal, Scope};
+use crate::access::{Principal, Scope, is_owner};
 use crate::database::Transaction;
 use crate::index::{render, render_removal};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::{catalog, changes, collections, packages, releases};
+
+/// The limit of owners of a package.
+const MAX_OWNERS: usize = 100;
 
 impl RegistryBackend {
     /// Yanks a release for a reason, or undoes that. Returns whether that changed anything.
@@ -70,6 +73,14 @@ impl RegistryBackend {
     ) -> Result<u64, Problem> {
         principal.require_for(Scope::Owners, name)?;
         let now = self.environment.now().to_string();
+        // A package without owners would belong to whoever publishes it next.
+        let are_owners = owners.iter().all(|owner| is_owner(owner));
+        if !(1..=MAX_OWNERS).contains(&owners.len()) || !are_owners {
+            let detail = format!(
+                "a package has 1 to {MAX_OWNERS} owners, each of letters, digits and @ . _ - +"
+            );
+            return Err(Problem::new(ProblemCode::BodyInvalid, detail));
+        }
         self.database.write(|transaction| {
             require_owner(transaction, principal, name)?;
             let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;

@@ -90,35 +90,13 @@ struct NewOwners {
     owners: BTreeSet<String>,
 }
 
-/// The limit of owners of a package.
-const MAX_OWNERS: usize = 100;
-
-/// The limit of the name of an owner, in bytes.
-const MAX_OWNER: usize = 200;
-
 /// Replaces the owners of a package.
 pub(super) fn set_owners(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = request.package(0)?;
     let new: NewOwners = request.json()?;
-    let are_owners = new.owners.iter().all(|owner| is_owner(owner));
-    if new.owners.is_empty() || new.owners.len() > MAX_OWNERS || !are_owners {
-        let detail = format!(
-            "a package has 1 to {MAX_OWNERS} owners, each of letters, digits and @ . _ - +"
-        );
-        return Err(Problem::new(ProblemCode::BodyInvalid, detail));
-    }
     let registry = &service.registry;
     registry.set_owners(request.principal()?, &name, new.generation, &new.owners)?;
     show(service, request)
-}
-
-/// Whether a text is valid as the name of an owner.
-pub(super) fn is_owner(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= MAX_OWNER
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"@._-+".contains(&byte))
 }
 
 /// Lists the packages with a release that requires a package.

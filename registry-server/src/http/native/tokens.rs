@@ -9,8 +9,7 @@ use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::{CreatedToken, Identity, TokenList};
 use serde_json::json;
 
-use super::packages::is_owner;
-use crate::access::{NewToken, Scope};
+use crate::access::{NewToken, Scope, is_owner};
 use crate::http::checked_text::check_lines;
 use crate::http::request::Request;
 use crate::http::response::{NO_STORE, Response};

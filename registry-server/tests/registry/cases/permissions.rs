@@ -60,6 +60,9 @@ pub(super) fn owners(place: &Place) {
             .map_err(code)
     };
     assert_eq!(set(&bob, 0, &both), Err(ProblemCode::NotOwner));
+    // Without owners, anybody could publish it.
+    let nobody = BTreeSet::new();
+    assert_eq!(set(&ann, 0, &nobody), Err(ProblemCode::BodyInvalid));
     assert_eq!(set(&ann, 0, &both), Ok(1));
     assert_eq!(set(&ann, 0, &both), Err(ProblemCode::ConcurrentUpdate));
     assert_eq!(registry.package(&name).expect("a package").owners, both);

@@ -41,7 +41,7 @@ impl Node {
             cache: Cache::new(cache_bytes),
             signer,
         };
-        node.refresh(0)?;
+        node.refresh()?;
         Ok(node)
     }
 
@@ -50,14 +50,26 @@ impl Node {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Refreshes the state, unless it has reached a serial already. Zero is for the newest.
-    pub(crate) fn refresh(&self, at_least: u64) -> Result<Arc<State>, Problem> {
+    /// Refreshes the state.
+    pub(crate) fn refresh(&self) -> Result<Arc<State>, Problem> {
+        self.refresh_unless(|_| false)
+    }
+
+    /// Refreshes the state, unless it has reached a serial already.
+    pub(crate) fn refresh_to(&self, serial: u64) -> Result<Arc<State>, Problem> {
+        self.refresh_unless(|state| state.serial >= serial)
+    }
+
+    fn refresh_unless(
+        &self,
+        is_enough: impl FnOnce(&State) -> bool,
+    ) -> Result<Arc<State>, Problem> {
         let _refreshing = self
             .refreshing
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let state = self.state();
-        if at_least > 0 && state.serial >= at_least {
+        if is_enough(&state) {
             return Ok(state);
         }
         let (serial, rendered) = self.database.read(|transaction| {
@@ -130,7 +142,7 @@ impl Node {
             if let Some(document) = self.document(kind, &name, &digest)? {
                 return Ok(Some(document));
             }
-            state = self.refresh(0)?;
+            state = self.refresh()?;
         }
         Err(Problem::unavailable(
             "a document changes faster than it can be read",
@@ -173,7 +185,7 @@ impl Node {
             if let Some(done) = work(&state)? {
                 return Ok(done);
             }
-            state = self.refresh(0)?;
+            state = self.refresh()?;
         }
         Err(Problem::unavailable(
             "the index changes faster than it can be read",

@@ -143,7 +143,7 @@ impl RegistryBackend {
 
     /// Brings this node up to date with other nodes. Returns the serial that it then serves.
     pub fn refresh(&self) -> Result<u64, Problem> {
-        Ok(self.node.refresh(0)?.serial)
+        Ok(self.node.refresh()?.serial)
     }
 
     /// Waits until another node may have changed something, but no longer than `timeout`, and brings this node up to

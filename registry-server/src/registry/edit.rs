@@ -57,7 +57,7 @@ impl RegistryBackend {
             Ok(serial)
         });
         match changed {
-            Ok(serial) => self.node.refresh(serial).map(|_| true),
+            Ok(serial) => self.node.refresh_to(serial).map(|_| true),
             Err(Rollback::Skipped(Unchanged)) => Ok(false),
             Err(Rollback::Failed(problem)) => Err(problem),
         }
@@ -108,7 +108,7 @@ impl RegistryBackend {
             self.remove_release(transaction, principal, (&name, &version), serial)?;
             Ok::<_, Problem>(serial)
         })?;
-        self.node.refresh(serial)?;
+        self.node.refresh_to(serial)?;
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl RegistryBackend {
             self.remove_release(transaction, principal, (name, version), serial)?;
             Ok(serial)
         })?;
-        self.node.refresh(serial)?;
+        self.node.refresh_to(serial)?;
         Ok(())
     }
 

@@ -31,7 +31,7 @@ impl RegistryBackend {
         &self,
         mut sink: impl FnMut(String, Bytes) -> Result<(), E>,
     ) -> Result<ExportedState, E> {
-        let state = self.node.refresh(0)?;
+        let state = self.node.refresh()?;
         let config = self.config();
         let config = Config {
             snapshot: config.snapshot,

@@ -167,7 +167,7 @@ impl RegistryBackend {
                         token = principal.credential.token(),
                         "published a release"
                     );
-                    self.node.refresh(serial)?;
+                    self.node.refresh_to(serial)?;
                     return Ok(Published::Created(record));
                 }
                 Err(Rollback::Skipped(NotPublished::Unchanged(known))) => {

@@ -4,23 +4,23 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName};
 use pkgres_registry_client::protocol::{ClassDocument, IndexDocument};
 
 use crate::database::{Result, Transaction};
+use crate::store::collections;
 use crate::store::documents::{self, DocumentKind};
-use crate::store::{collections, releases};
+use crate::store::releases::{self, ReleaseRow};
 
-/// Renders the index document of a package, and the documents of the classes that the added release is
-/// the first of its package to define. Part of the transaction that changes the package.
+/// Renders the index document of a package with all its releases, and the documents of the classes that the added release
+/// is the first of its package to define. Part of the transaction that changes the package.
 pub(crate) fn render(
     transaction: &mut dyn Transaction,
     package: &PackageName,
+    all: Vec<ReleaseRow>,
     added: Option<&IndexRecord>,
     serial: u64,
-    limits: &Limits,
 ) -> Result<()> {
-    let all = releases::all(transaction, package, limits)?;
     let mut records: Vec<IndexRecord> = all.into_iter().map(|release| release.record).collect();
     let names: BTreeSet<&str> = records
         .iter()
@@ -56,20 +56,19 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// Renders the documents that the removal of a release changes: the index document of its package, which goes with
-/// the last release, and the documents of the classes that the package no longer defines.
+/// Renders the documents that the removal of a release changes: the index document of its package, which has the
+/// releases that are left and goes with the last one, and the documents of the classes that the package no longer defines.
 pub(crate) fn render_removal(
     transaction: &mut dyn Transaction,
     package: &PackageName,
+    left: Vec<ReleaseRow>,
     serial: u64,
-    limits: &Limits,
 ) -> Result<()> {
-    let left = releases::all(transaction, package, limits)?;
     let gone = releases::derive(transaction, package, &left)?;
     if left.is_empty() {
         documents::remove(transaction, DocumentKind::Package, package.as_str(), serial)?;
     } else {
-        render(transaction, package, None, serial, limits)?;
+        render(transaction, package, left, None, serial)?;
     }
     for class in &gone {
         render_class(transaction, class, serial)?;

@@ -53,7 +53,8 @@ impl RegistryBackend {
                 at: now,
             };
             changes::add(transaction, &change, &principal.credential)?;
-            render(transaction, name, None, serial, limits)?;
+            let all = releases::all(transaction, name, limits)?;
+            render(transaction, name, all, None, serial)?;
             Ok(serial)
         });
         match changed {
@@ -72,7 +73,6 @@ impl RegistryBackend {
         owners: &BTreeSet<String>,
     ) -> Result<u64, Problem> {
         principal.require_for(Scope::Owners, name)?;
-        let now = self.environment.now().to_string();
         // A package without owners would belong to whoever publishes it next.
         let are_owners = owners.iter().all(|owner| is_owner(owner));
         if !(1..=MAX_OWNERS).contains(&owners.len()) || !are_owners {
@@ -81,6 +81,7 @@ impl RegistryBackend {
             );
             return Err(Problem::new(ProblemCode::BodyInvalid, detail));
         }
+        let now = self.environment.now().to_string();
         self.database.write(|transaction| {
             require_owner(transaction, principal, name)?;
             let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;
@@ -146,7 +147,8 @@ impl RegistryBackend {
         releases::remove(transaction, name, version)?;
         let now = self.environment.now();
         packages::touch(transaction, name, &now.to_string())?;
-        if let Some(newest) = releases::all(transaction, name, limits)?.last()
+        let left = releases::all(transaction, name, limits)?;
+        if let Some(newest) = left.last()
             && newest.record.version < *version
         {
             let newest = &newest.record.version;
@@ -167,7 +169,7 @@ impl RegistryBackend {
             at: now,
         };
         changes::add(transaction, &change, &principal.credential)?;
-        render_removal(transaction, name, serial, limits)?;
+        render_removal(transaction, name, left, serial)?;
         Ok(())
     }
 }

@@ -251,7 +251,7 @@ impl RegistryBackend {
                 at: now,
             };
             changes::add(transaction, &change, &principal.credential)?;
-            render(transaction, name, Some(&record), serial, limits)?;
+            render(transaction, name, all, Some(&record), serial)?;
             Ok((record, serial))
         })
     }

@@ -186,12 +186,13 @@ impl RegistryBackend {
                 let listed = listed.filter(|row| row.is_public && row.enabled);
                 let (mut author, mut tags) =
                     listed.map(|row| (row.author, row.tags)).unwrap_or_default();
-                let texts = match &newest {
-                    Some(version) => collections::texts(transaction, name, version)?,
+                let collection = match &newest {
+                    Some(version) => collections::get(transaction, name, version)?,
                     None => None,
                 };
-                if let Some(texts) = texts {
-                    (author, tags) = (texts.about.authors.join(", "), texts.about.tags);
+                if let Some(collection) = collection {
+                    let about = collection.about;
+                    (author, tags) = (about.authors.join(", "), about.tags);
                 }
                 summaries.push(PackageSummary {
                     newest,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pkgres_manifest::{Hexadecimal, from_hexadecimal, sha256};
+use pkgres_manifest::{ArtifactDigest, Hexadecimal, IndexRecord, from_hexadecimal, sha256};
 
 use super::Malformed;
 
@@ -22,6 +22,14 @@ impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha256(bytes))
+    }
+
+    /// The digest of the archive of a release, if its record has one.
+    pub fn of_record(record: &IndexRecord) -> Option<Self> {
+        match record.digest {
+            Some(ArtifactDigest::Archive(bytes)) => Some(Self(bytes)),
+            Some(ArtifactDigest::Tree(_)) | None => None,
+        }
     }
 
     /// Reads 64 lower case hexadecimal digits.

@@ -5,6 +5,7 @@ use pkgres_formats::ansible::{Collections, read_collection};
 use pkgres_formats::{Format as _, unread_parts};
 use pkgres_manifest::diagnostic::{Escaped, Severity};
 use pkgres_manifest::{PackageName, ReadOptions};
+use pkgres_registry_client::protocol::Digest;
 
 use super::{Candidate, check_rules, invalid};
 use crate::problem::{Problem, ProblemCode};
@@ -61,7 +62,10 @@ pub(crate) fn check_collection(
         return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
     }
     check_rules(&record, None, options)?;
+    let digest = Digest::of_record(&record);
+    let digest = digest.ok_or_else(|| Problem::internal("the record has no digest"))?;
     let candidate = Candidate {
+        digest,
         title: record.name.to_string(),
         description: texts.about.description.clone().unwrap_or_default(),
         record,

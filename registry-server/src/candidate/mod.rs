@@ -14,7 +14,7 @@ use pkgres_manifest::{
     ReadOptions, Version,
 };
 
-use pkgres_registry_client::protocol::broken_rule;
+use pkgres_registry_client::protocol::{Digest, broken_rule};
 
 pub(crate) use collection::check_collection;
 pub(crate) use confusable::similar_names;
@@ -28,6 +28,8 @@ use crate::store::collections::CollectionTexts;
 pub(crate) struct Candidate {
     /// The record with digest and size.
     pub(crate) record: IndexRecord,
+    /// The digest of the archive.
+    pub(crate) digest: Digest,
     pub(crate) title: String,
     pub(crate) description: String,
 }
@@ -99,13 +101,15 @@ pub(crate) fn check_archive(
         );
         return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
     }
-    record.digest = Some(ArtifactDigest::of_archive(bytes));
+    let digest = Digest::of(bytes);
+    record.digest = Some(ArtifactDigest::Archive(digest.0));
     record.size = Some(bytes.len() as u64);
     let manifest = &package.manifest;
     check_rules(&record, Some(manifest), options)?;
     let description = manifest.description.clone().unwrap_or_default();
     let candidate = Candidate {
         record,
+        digest,
         title: manifest.display_name.clone(),
         description: description.clone(),
     };

@@ -2,6 +2,7 @@
 
 use pkgres_manifest::IndexRecord;
 use pkgres_manifest::diagnostic::Escaped;
+use pkgres_registry_client::protocol::Digest;
 
 use crate::candidate::Listing;
 use crate::database::{self, Transaction};
@@ -13,13 +14,11 @@ use crate::store::{groups, version_key};
 pub(super) fn add(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
+    digest: &Digest,
     listing: &Listing,
     owner: &str,
 ) -> database::Result<()> {
-    let sha256 = record
-        .digest
-        .map(|digest| digest.to_string())
-        .unwrap_or_default();
+    let sha256 = digest.to_string();
     let published = record.published.clone().unwrap_or_default();
     catalog::add(
         transaction,

@@ -217,13 +217,15 @@ impl RegistryBackend {
     }
 
     fn archive_of(&self, record: &IndexRecord) -> Result<Option<StoredArchive>, Problem> {
-        let digest = record
-            .digest
-            .map(|digest| digest.to_string())
-            .unwrap_or_default();
-        let digest = Digest::parse(&digest)?;
+        let digest = digest_of(record)?;
         self.stored_archive(&digest, record.name.as_str(), &record.version.to_string())
     }
+}
+
+/// The digest of the artifact of a release of the registry.
+pub(crate) fn digest_of(record: &IndexRecord) -> Result<Digest, Problem> {
+    let none = || format!("{} {} has no digest", record.name, record.version);
+    Digest::of_record(record).ok_or_else(|| Problem::internal(none()))
 }
 
 /// The path of a file with a name that is a path.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use pkgres_manifest::{ArtifactDigest, Release};
+use pkgres_manifest::Release;
 use pkgres_registry_client::protocol::{Config, Digest, escape_name, is_file_name};
 
 use super::backend::RegistryBackend;
@@ -104,8 +104,8 @@ impl RegistryBackend {
         let mut artifacts = Vec::new();
         for line in text.lines() {
             let record = read_record(line, &self.options.read.limits).map_err(Problem::internal)?;
-            if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
-                artifacts.push((Digest(bytes), record.release()));
+            if let Some(digest) = Digest::of_record(&record) {
+                artifacts.push((digest, record.release()));
             }
         }
         Ok(artifacts)

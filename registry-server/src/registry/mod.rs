@@ -34,7 +34,7 @@ pub(crate) use catalog::{
     VersionTest,
 };
 pub(crate) use collections::CollectionView;
-pub(crate) use contents::ReleaseContents;
+pub(crate) use contents::{ReleaseContents, digest_of};
 pub use export::ExportedState;
 pub(crate) use extenders::{Bounds, Extender, Extenders};
 pub(crate) use implementers::Implementers;

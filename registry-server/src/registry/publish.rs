@@ -121,7 +121,7 @@ impl RegistryBackend {
         may_be_unsatisfiable: bool,
     ) -> Result<Published, Problem> {
         let record = &candidate.record;
-        let digest = artifact_digest(record)?;
+        let digest = candidate.digest;
         // A release that exists needs no solver. The transaction checks that again.
         let (known, mut removal) = self.database.read(|transaction| {
             require_owner(transaction, principal, &record.name)?;
@@ -205,7 +205,7 @@ impl RegistryBackend {
         self.database.write(|transaction| {
             let serial = changes::next_serial(transaction)?;
             require_owner(transaction, principal, name)?;
-            let digest = artifact_digest(&record)?;
+            let digest = candidate.digest;
             if let Some(known) = self.known(transaction, principal, &record, &digest)? {
                 return Err(Rollback::Skipped(NotPublished::Unchanged(Box::new(known))));
             }
@@ -225,11 +225,11 @@ impl RegistryBackend {
                     &now.to_string(),
                 )?;
             }
-            releases::add(transaction, &record, &principal.credential)?;
+            releases::add(transaction, &record, &digest, &principal.credential)?;
             match details {
                 Details::Listing(listing) => {
                     check_categories(transaction, &listing.categories)?;
-                    add_to_catalog::add(transaction, &record, listing, &principal.owner)?;
+                    add_to_catalog::add(transaction, &record, &digest, listing, &principal.owner)?;
                 }
                 Details::Collection(texts) => collections::add(transaction, &record, texts)?,
             }
@@ -302,15 +302,6 @@ impl RegistryBackend {
             _ => Ok(None),
         }
     }
-}
-
-/// The digest of the artifact of a release candidate.
-fn artifact_digest(record: &IndexRecord) -> Result<Digest, Problem> {
-    let digest = record
-        .digest
-        .map(|digest| digest.to_string())
-        .unwrap_or_default();
-    Ok(Digest::parse(&digest)?)
 }
 
 /// The reason why a transaction that took a serial is rolled back, which frees the serial.

@@ -1,6 +1,7 @@
 //! The tables of releases, their requirements and their classes.
 
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, Limits, PackageName, Version};
+use pkgres_registry_client::protocol::Digest;
 
 use super::collections;
 use super::columns::{credential_from, credential_value, read_record, version_key};
@@ -64,6 +65,7 @@ fn release(row: &Row, limits: &Limits) -> Result<ReleaseRow> {
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
+    digest: &Digest,
     credential: &Credential,
 ) -> Result<()> {
     let size = i64::try_from(record.size.unwrap_or_default()).unwrap_or(i64::MAX);
@@ -74,11 +76,7 @@ pub(crate) fn add(
             record.name.as_str().into(),
             version_key(&record.version).into(),
             record.to_line().into(),
-            record
-                .digest
-                .map(|digest| digest.to_string())
-                .unwrap_or_default()
-                .into(),
+            digest.to_string().into(),
             size.into(),
             record.published.clone().unwrap_or_default().into(),
             credential_value(credential),

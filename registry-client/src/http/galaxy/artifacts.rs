@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
 use pkgres_formats::{Format as _, FormatFile, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Release, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Release, Spec, Version};
 
 use crate::artifact::{TakeArtifact, WantedArtifact};
 use crate::protocol::Digest;
@@ -108,10 +108,7 @@ impl GalaxyRegistry {
             let described = described.filter_map(|release| release.description.as_ref().ok());
             let mut older: Vec<(&DescribedRelease, Digest)> = described
                 .filter(|release| release.record.version <= *version)
-                .filter_map(|release| match release.record.digest {
-                    Some(ArtifactDigest::Archive(digest)) => Some((release, Digest(digest))),
-                    _ => None,
-                })
+                .filter_map(|release| Some((release, Digest::of_record(&release.record)?)))
                 .filter(|(_, digest)| !completed.contains_key(digest))
                 .collect();
             older.sort_by(|(one, _), (two, _)| two.record.version.cmp(&one.record.version));
@@ -253,7 +250,7 @@ impl GalaxyRegistry {
             .releases
             .into_iter()
             .filter_map(|release| release.description.ok());
-        described.find(|release| release.record.digest == Some(ArtifactDigest::Archive(digest.0)))
+        described.find(|release| Digest::of_record(&release.record) == Some(*digest))
     }
 
     /// Reads artifacts from the cache, and downloads the others into it, several at once.

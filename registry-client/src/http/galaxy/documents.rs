@@ -5,13 +5,14 @@ use std::fmt;
 
 use pkgres_formats::ansible::{ECOSYSTEM, requires_ansible};
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, PackageName, read_json};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, read_json};
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
 use super::super::address::shown;
 use super::super::error::{AttemptError, ErrorKind};
+use crate::protocol::Digest;
 
 /// The number of releases on a page, as requested. Servers may send fewer.
 const PAGE_SIZE: &str = "100";
@@ -349,7 +350,7 @@ pub fn described_release(
         line["published"] = serde_json::json!(time);
     }
     let record = ECOSYSTEM.read_record(&line.to_string(), limits)?;
-    if !matches!(record.digest, Some(ArtifactDigest::Archive(_))) {
+    if Digest::of_record(&record).is_none() {
         return Err("its digest is not that of an artifact".to_owned());
     }
     Ok(DescribedRelease {

@@ -222,11 +222,7 @@ impl Registry for GalaxyRegistry {
             let described = collection.releases.iter();
             let described = described.filter_map(|release| release.description.as_ref().ok());
             let records = described.filter_map(|release| {
-                let digest = match release.record.digest {
-                    Some(ArtifactDigest::Archive(digest)) => Digest(digest),
-                    _ => return None,
-                };
-                match completed.get(&digest) {
+                match completed.get(&Digest::of_record(&release.record)?) {
                     Some(record) => record.clone(),
                     None => Some(release.record.clone()),
                 }

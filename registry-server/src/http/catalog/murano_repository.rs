@@ -5,7 +5,6 @@
 
 use http::StatusCode;
 use pkgres_manifest::{PackageName, Spec, read_json};
-use pkgres_registry_client::protocol::Digest;
 use serde_json::Value;
 
 use super::representation::{check_name, invalid_body};
@@ -15,6 +14,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::digest_of;
 
 /// The archive of the newest release for a name and a spec.
 pub(super) fn app(service: &Service, request: &Request) -> Result<Response, Problem> {
@@ -25,12 +25,7 @@ pub(super) fn app(service: &Service, request: &Request) -> Result<Response, Prob
     let spec =
         spec.map_err(|error| Problem::new(ProblemCode::VersionInvalid, error.to_string()))?;
     let record = service.registry.release_for_spec(&name, spec.as_ref())?;
-    let sha256 = record
-        .digest
-        .map(|digest| digest.to_string())
-        .unwrap_or_default();
-    let digest = Digest::parse(&sha256)?;
-    show::archive(service, request, &digest, "application/zip")
+    show::archive(service, request, &digest_of(&record)?, "application/zip")
 }
 
 /// Splits a name from the spec behind it: no part of a name begins like a spec.

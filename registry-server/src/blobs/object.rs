@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 use url::Url;
 
-use super::content::{BlobError, Content, is_older};
+use super::content::{BlobError, Content, Pieces, is_older};
 use super::incoming::Incoming;
 use super::mark::MARK;
 
@@ -204,10 +204,8 @@ impl ObjectBlobs {
 
     /// Whether the artifact with a digest has these bytes, which are compared piece by piece.
     fn has_bytes(&self, digest: &Digest, bytes: &[u8]) -> Result<bool, BlobError> {
-        let mut pieces = match self.read(digest, None)? {
-            None => return Ok(false),
-            Some(Content::Whole(found)) => return Ok(found == bytes),
-            Some(Content::Pieces(_, pieces)) => pieces,
+        let Some((_, mut pieces)) = self.pieces(digest, None)? else {
+            return Ok(false);
         };
         let mut rest = bytes;
         while let Some(piece) = self.runtime.block_on(pieces.next()) {
@@ -227,10 +225,8 @@ impl ObjectBlobs {
         digest: &Digest,
         incoming: &Incoming,
     ) -> Result<Option<Bytes>, BlobError> {
-        let mut pieces = match self.read(digest, None)? {
-            None => return Ok(None),
-            Some(Content::Whole(bytes)) => return Ok(Some(bytes)),
-            Some(Content::Pieces(_, pieces)) => pieces,
+        let Some((_, mut pieces)) = self.pieces(digest, None)? else {
+            return Ok(None);
         };
         let action = || format!("{digest} could not be read as a whole");
         let mut receiving = incoming.receive();
@@ -249,6 +245,16 @@ impl ObjectBlobs {
         digest: &Digest,
         range: Option<Range<u64>>,
     ) -> Result<Option<Content>, BlobError> {
+        let found = self.pieces(digest, range)?;
+        Ok(found.map(|(length, pieces)| Content::Pieces(length, pieces)))
+    }
+
+    /// The length of an artifact, or of a range of it, and its bytes.
+    fn pieces(
+        &self,
+        digest: &Digest,
+        range: Option<Range<u64>>,
+    ) -> Result<Option<(u64, Pieces)>, BlobError> {
         let path = self.path(digest);
         let options = GetOptions {
             range: range.map(Into::into),
@@ -258,7 +264,7 @@ impl ObjectBlobs {
             Ok(found) => {
                 let length = found.range.end - found.range.start;
                 let pieces = found.into_stream().map_err(std::io::Error::other);
-                Ok(Some(Content::Pieces(length, Box::pin(pieces))))
+                Ok(Some((length, Box::pin(pieces))))
             }
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),

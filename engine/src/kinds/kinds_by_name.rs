@@ -210,7 +210,7 @@ impl Kinds {
 
 /// The properties that the kind does not know, if it has rejected others. A kind stops at the first value that is wrong,
 /// and has not asked for all properties then; so those values are set aside until it reads the rest. Errors about the
-/// rest are not told: what was set aside may be their cause.
+/// rest are not reported: what was set aside may be their cause.
 fn unknown_beside(
     errors: &PropertyErrors,
     mut properties: Properties,

@@ -13,7 +13,7 @@ pub(super) struct Removal {
 }
 
 impl Removal {
-    /// The removal of a `file` or a `folder`.
+    /// The removal of a `file`, a `folder` or a `link`.
     pub(super) fn new(what: &'static str, path: &Path) -> Self {
         let path = path.to_owned();
         Self { what, path }

@@ -140,8 +140,7 @@ pub trait Change: Send {
         false
     }
 
-    /// Why the resource still differs if this change is found to be necessary right after the same one was made; `None`
-    /// if the differences say it.
+    /// Why the resource may still differ right after this change was made; `None` if the differences say it.
     fn still_necessary(&self) -> Option<String> {
         None
     }
@@ -458,7 +457,8 @@ pub trait Resource: Send + Sync {
         None
     }
 
-    /// This resource as a value of its own type, for [`grouped`](Self::grouped).
+    /// This resource as a value of its own type, for those that know the type: [`grouped`](Self::grouped) and
+    /// [`contradicts`](Self::contradicts), for instance.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
     }

@@ -176,11 +176,11 @@ const READ_ONLY_WORDS: &str = "Read-only file system";
 pub struct Output {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// The bytes that it wrote to standard output.
+    /// The first 16 MiB that it wrote to standard output.
     pub stdout: Vec<u8>,
     /// The first 16 MiB that it wrote to standard error.
     pub stderr: Vec<u8>,
-    /// Whether it wrote more to standard output than the 16 MiB that are kept.
+    /// Whether it wrote more to standard output.
     pub is_cut: bool,
 }
 

@@ -114,8 +114,9 @@ where
 /// How long the body of a rejected request is read on.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
-/// Reads the body of a rejected request and drops it, within limits. A connection that is closed while a client is still
-/// sending is reset, and the client may never see the answer (RFC 9112, section 9.6).
+/// Reads the body of a rejected request and drops it, until it reaches a limit of bytes or the [time](DISCARD_TIME) is over.
+/// A connection that is closed while a client is still sending is reset, and the client may never see the answer (RFC 9112,
+/// section 9.6).
 pub(super) async fn discard<B>(body: B, limit: u64)
 where
     B: http_body::Body,

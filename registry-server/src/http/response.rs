@@ -146,7 +146,7 @@ impl Response {
         response
     }
 
-    /// A document of the index, which clients store and revalidate.
+    /// A document that clients store and revalidate: of the index, or a page for people.
     pub(crate) fn document(kind: HeaderValue, document: &Document) -> Self {
         let mut response = Self::with_body(StatusCode::OK, kind, document.body.clone());
         response.headers.insert(header::ETAG, document.etag.clone());

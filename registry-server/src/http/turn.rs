@@ -1,8 +1,9 @@
 //! Turns of requests that change something.
 //!
 //! A precondition is evaluated before the change is made. If another change came in between, both clients would believe
-//! that they have changed what they had read. So a change with preconditions is made while no other one is. Changes
-//! without them do not wait for each other here.
+//! that they have changed what they had read. So a node makes a change with preconditions while it makes no other one;
+//! other nodes are not asked. Changes without preconditions do not wait for each other here, but turns come in the order
+//! of the requests: while a change with preconditions waits for a slow one, all later changes wait as well.
 
 use std::sync::Arc;
 

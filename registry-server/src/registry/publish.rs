@@ -146,8 +146,8 @@ impl RegistryBackend {
                 }
                 // The reason names packages that the release does not require itself.
                 let detail = format!(
-                    "the requirements of {} {} cannot be satisfied from the registry; why is only said to tokens with \
-                     the scope `read`",
+                    "the requirements of {} {} cannot be satisfied from the registry; only tokens with the scope `read` \
+                     are told why",
                     record.name, record.version
                 );
                 Problem::new(ProblemCode::Unsatisfiable, detail)

@@ -219,7 +219,7 @@ fn principal_of(row: TokenRow) -> Result<Principal, Problem> {
     let expires = expires.map_err(|_| damaged())?;
     // A scope that this version does not know permits nothing here, and neither does one for the whole registry in a
     // token for some names: older versions created such tokens.
-    let scopes = row.scopes.split(' ').filter_map(Scope::parse);
+    let scopes = row.scopes.split_whitespace().filter_map(Scope::parse);
     let scopes = scopes.filter(|scope| scope.is_possible_for(&names));
     let principal = Principal::new(Credential::Token(row.id), row.owner, scopes);
     Ok(principal.with_names(names).with_expiry(expires))

@@ -11,17 +11,18 @@ use rustix::io::Errno;
 use crate::target::cancellation::Cancellation;
 use crate::target::pipes::{ATOMIC, PAUSE};
 
-/// How long a machine may take to answer once the run has been killed. It is less than a run waits for what it killed.
+/// How long a machine may take to answer once the run has been killed. Shorter than a run waits for
+/// the processes it killed.
 const LAST_ANSWER: Duration = Duration::from_secs(3);
 
-/// What a machine did that was waited for long enough.
+/// Why the answer of a machine is given up.
 pub(super) const NO_ANSWER: &str = "it did not answer until the run was over";
 
 /// The end of the time for one answer.
 #[derive(Debug)]
 pub(super) struct LastAnswer<'run> {
     cancellation: &'run Cancellation,
-    /// When the run was found to be killed.
+    /// When it was noticed that the run was killed.
     killed_at: Option<Instant>,
 }
 

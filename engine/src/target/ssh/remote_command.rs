@@ -159,7 +159,7 @@ impl Running<'_> {
         }
     }
 
-    /// Whether the process group is known, or was waited for long enough: a command that has just been started says it
+    /// Whether the process group is known, or the time to learn it is over: a command that has just been started says it
     /// at once, and without it, it would go on.
     fn can_be_reached(&self, asked: &mut Option<Instant>) -> bool {
         self.group.get().is_some() || asked.get_or_insert_with(Instant::now).elapsed() > LAST

@@ -47,7 +47,7 @@ pub use kinds::{
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use record::{MetricLabels, ResourceRecord, ResourceState, RunRecord};
 pub use resource::{
-    Awaited, Before, Change, Checked, Definition, Difference, Identifier, Input, Presence,
+    Account, Awaited, Before, Change, Checked, Definition, Difference, Identifier, Input, Presence,
     Relation, Resource, ResourceError, SentValue, ValueType, Values, Watching, Wish,
 };
 pub use runner::{

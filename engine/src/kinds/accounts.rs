@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::Escaped;
 
-use crate::resource::ResourceError;
+use crate::resource::{Account, ResourceError};
 use crate::target::{Command, Probe, TargetError};
 
 /// The file with the users.
@@ -42,6 +42,30 @@ pub(super) struct GroupEntry {
     pub(super) number: u32,
     /// The users that it is a supplementary group of.
     pub(super) members: Vec<String>,
+}
+
+impl Account {
+    /// The name of the list of all users, or of all groups, in every source of accounts.
+    fn database(self) -> &'static str {
+        match self {
+            Self::User => "passwd",
+            Self::Group => "group",
+        }
+    }
+
+    /// The names and numbers in the files of a machine.
+    pub(super) fn listed(self, probe: &dyn Probe) -> Result<Vec<(String, u32)>, ResourceError> {
+        Ok(match self {
+            Self::User => {
+                let users = users(probe)?.into_iter();
+                users.map(|user| (user.name, user.number)).collect()
+            }
+            Self::Group => {
+                let groups = groups(probe)?.into_iter();
+                groups.map(|group| (group.name, group.number)).collect()
+            }
+        })
+    }
 }
 
 /// The users of a machine. Lines that are no user are left out.
@@ -91,29 +115,28 @@ fn read(probe: &dyn Probe, file: &str) -> Result<String, ResourceError> {
 }
 
 /// Whether users or groups can come from somewhere else than files, such as a directory server.
-pub(super) fn has_other_sources(database: &str, probe: &dyn Probe) -> bool {
+pub(super) fn has_other_sources(account: Account, probe: &dyn Probe) -> bool {
     let Ok(bytes) = probe.read(Path::new(NAME_SERVICES), MAX_NAME_SERVICES) else {
         return false;
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let mut sources = lines
-        .filter(|(name, _)| name.trim() == database)
+        .filter(|(name, _)| name.trim() == account.database())
         .flat_map(|(_, sources)| sources.split('#').next().unwrap_or("").split_whitespace());
     sources.any(|source| !OWN_SOURCES.contains(&source) && !source.starts_with('['))
 }
 
-/// The number of a user or group that the machine knows from elsewhere than its files, such as a directory server. The
-/// database is `passwd` or `group`.
+/// The number of a user or group that the machine knows from elsewhere than its files, such as a directory server.
 pub(super) fn number_elsewhere(
     probe: &dyn Probe,
-    database: &str,
+    account: Account,
     name: &str,
 ) -> Result<Option<u32>, ResourceError> {
-    if name.starts_with('-') || !has_other_sources(database, probe) {
+    if name.starts_with('-') || !has_other_sources(account, probe) {
         return Ok(None);
     }
-    let command = Command::new("getent").arguments([database, name]);
+    let command = Command::new("getent").arguments([account.database(), name]);
     // Without the program, only the files are known.
     let output = probe.query(&command)?;
     let text = output.is_success().then(|| output.text());
@@ -122,15 +145,15 @@ pub(super) fn number_elsewhere(
 }
 
 /// Why a user or group cannot be changed: it is not in the files of the machine.
-pub(super) fn from_elsewhere(what: &str, name: &str) -> ResourceError {
+pub(super) fn from_elsewhere(account: Account, name: &str) -> ResourceError {
     let name = Escaped::shortened(name);
     ResourceError::Invalid(format!(
-        "the machine knows the {what} `{name}` from elsewhere than its files, so it can only be changed there: leave out this resource"
+        "the machine knows the {account} `{name}` from elsewhere than its files, so it can only be changed there: leave out this resource"
     ))
 }
 
 /// Checks that a name can be one of a user or group, and not an option of a program or a field more in a file.
-pub(super) fn check_name(what: &str, name: &str) -> Result<(), ResourceError> {
+pub(super) fn check_name(account: Account, name: &str) -> Result<(), ResourceError> {
     let is_name = name.len() <= MAX_NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name
@@ -140,7 +163,7 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), ResourceError> {
         return Ok(());
     }
     let message = format!(
-        "`{name}` cannot be the name of a {what}: it must begin with a letter or `_`, and have at most {MAX_NAME} letters, \
+        "`{name}` cannot be the name of a {account}: it must begin with a letter or `_`, and have at most {MAX_NAME} letters, \
          digits, `_`, `.` and `-`"
     );
     Err(ResourceError::Invalid(message))
@@ -155,9 +178,9 @@ pub(super) fn account_number(received: i64) -> Result<u32, ResourceError> {
 }
 
 /// Why a user or group cannot get a number that another one has.
-pub(super) fn taken(what: &str, number: u32, holder: &str) -> String {
+pub(super) fn taken(account: Account, number: u32, holder: &str) -> String {
     format!(
-        "the number {number} belongs to the {what} `{}`",
+        "the number {number} belongs to the {account} `{}`",
         Escaped::shortened(holder)
     )
 }

@@ -3,8 +3,8 @@
 use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;
 
-use super::accounts::{groups, number_elsewhere, users};
-use crate::resource::{Definition, Difference, Identifier, Input, ResourceError};
+use super::accounts::number_elsewhere;
+use crate::resource::{Account, Definition, Difference, Input, ResourceError};
 use crate::target::Probe;
 
 /// Owner, group and mode as they are wanted. What is `None` is left alone.
@@ -64,18 +64,12 @@ impl WantedAttributes {
         entry: Option<&RootEntry>,
         default_mode: u32,
     ) -> Result<ComparedAttributes, ResourceError> {
-        let mut user = number_of(probe, self.owner.as_ref(), USER, || {
-            let users = users(probe)?.into_iter();
-            Ok(users.map(|user| (user.name, user.number)).collect())
-        })?;
-        let mut group = number_of(probe, self.group.as_ref(), GROUP, || {
-            let groups = groups(probe)?.into_iter();
-            Ok(groups.map(|group| (group.name, group.number)).collect())
-        })?;
-        let owner = self.owner.clone().map(Identifier::User);
-        user = foreseen_number(owner, input).or(user);
-        let owning = self.group.clone().map(Identifier::Group);
-        group = foreseen_number(owning, input).or(group);
+        let number = |account: Account, name: Option<&str>| {
+            let number = |name| number_of(account, name, probe, input);
+            name.map(number).transpose()
+        };
+        let user = number(Account::User, self.owner.as_deref())?;
+        let group = number(Account::Group, self.group.as_deref())?;
         let mode = self
             .mode
             .or(entry.map(|entry| entry.mode))
@@ -142,38 +136,25 @@ pub(super) fn octal(mode: u32) -> String {
     format!("{mode:04o}")
 }
 
-fn foreseen_number(account: Option<Identifier>, input: &Input) -> Option<u32> {
-    input.foreseen_number(&account?)
-}
-
-/// What has an owner: a user, and the name of the list of users.
-const USER: (&str, &str) = ("user", "passwd");
-/// The same for groups.
-const GROUP: (&str, &str) = ("group", "group");
-
-/// The number of a user or group, of which `list` lists the names and numbers that are in files of the machine.
+/// The number of a user or group, as it will be once the changes before are made.
 fn number_of(
+    account: Account,
+    name: &str,
     probe: &dyn Probe,
-    name: Option<&String>,
-    (what, database): (&'static str, &str),
-    list: impl FnOnce() -> Result<Vec<(String, u32)>, ResourceError>,
-) -> Result<Option<u32>, ResourceError> {
-    let Some(name) = name else {
-        return Ok(None);
-    };
+    input: &Input,
+) -> Result<u32, ResourceError> {
     if let Ok(number) = name.parse() {
-        return Ok(Some(number));
+        return Ok(number);
     }
-    let found = list()?.into_iter().find(|(other, _)| other == name);
-    let found = match found {
+    let mut listed = account.listed(probe)?.into_iter();
+    let found = match listed.find(|(other, _)| other == name) {
         Some((_, number)) => Some(number),
-        None => number_elsewhere(probe, database, name)?,
+        None => number_elsewhere(probe, account, name)?,
     };
-    match found {
-        Some(number) => Ok(Some(number)),
-        None => Err(ResourceError::MissingAccount {
-            what,
-            name: name.clone(),
-        }),
-    }
+    let Some(number) = found else {
+        let name = name.to_owned();
+        return Err(ResourceError::MissingAccount { account, name });
+    };
+    let foreseen = input.foreseen_number(&account.identifier(name));
+    Ok(foreseen.unwrap_or(number))
 }

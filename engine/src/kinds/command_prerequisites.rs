@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::accounts::{groups, has_other_sources, users};
-use crate::resource::{Identifier, ResourceError, Wish};
+use super::accounts::has_other_sources;
+use crate::resource::{Account, Identifier, ResourceError, Wish};
 use crate::target::{Command, NO_SHELL, Probe, shown};
 
 /// The shell of a machine, which starts commands.
@@ -80,31 +80,18 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<Obstacle> {
             [Identifier::path(&command.folder)],
         ));
     }
-    if let Some(user) = &command.user
-        && is_unknown(
-            user,
-            "passwd",
-            || Ok(users(probe)?.into_iter().map(|user| user.name).collect()),
-            probe,
-        )
-    {
-        return Some(Obstacle::new(
-            format!("the machine has no user `{}`", Escaped::shortened(user)),
-            [Identifier::User(user.clone())],
-        ));
-    }
-    if let Some(group) = &command.group
-        && is_unknown(
-            group,
-            "group",
-            || Ok(groups(probe)?.into_iter().map(|group| group.name).collect()),
-            probe,
-        )
-    {
-        return Some(Obstacle::new(
-            format!("the machine has no group `{}`", Escaped::shortened(group)),
-            [Identifier::Group(group.clone())],
-        ));
+    for (account, name) in [
+        (Account::User, &command.user),
+        (Account::Group, &command.group),
+    ] {
+        if let Some(name) = name
+            && is_unknown(account, name, probe)
+        {
+            let needed = account.identifier(name);
+            let name = Escaped::shortened(name);
+            let reason = format!("the machine has no {account} `{name}`");
+            return Some(Obstacle::new(reason, [needed]));
+        }
     }
     let program = Escaped::shortened(&command.program);
     let places = places_of_program(command);
@@ -131,18 +118,14 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<Obstacle> {
 }
 
 /// Whether a user or group does not exist, as far as the files of the machine tell.
-fn is_unknown(
-    name: &str,
-    database: &str,
-    known: impl FnOnce() -> Result<Vec<String>, ResourceError>,
-    probe: &dyn Probe,
-) -> bool {
+fn is_unknown(account: Account, name: &str, probe: &dyn Probe) -> bool {
     // A number needs no name.
-    if name.bytes().all(|byte| byte.is_ascii_digit()) || has_other_sources(database, probe) {
+    if name.bytes().all(|byte| byte.is_ascii_digit()) || has_other_sources(account, probe) {
         return false;
     }
     // What cannot be read may have it.
-    known().is_ok_and(|known| known.iter().all(|known| known != name))
+    let listed = account.listed(probe);
+    listed.is_ok_and(|listed| listed.iter().all(|(known, _)| known != name))
 }
 
 fn is_busybox(probe: &dyn Probe) -> bool {

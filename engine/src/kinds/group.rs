@@ -7,7 +7,7 @@ use super::accounts::{
 };
 use super::run_programs::Commands;
 use crate::resource::{
-    Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
+    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
     ResourceError, SentValue, ValueType, Watching,
 };
 use crate::target::{Command, Probe};
@@ -71,7 +71,7 @@ impl Resource for Group {
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
-        check_name("group", &self.name)?;
+        check_name(Account::Group, &self.name)?;
         let groups = groups(probe)?;
         let is = groups.iter().find(|group| group.name == self.name);
         input.require_known()?;
@@ -80,12 +80,12 @@ impl Resource for Group {
             _ => self.number,
         };
         if is.is_none()
-            && let Some(number) = number_elsewhere(probe, "group", &self.name)?
+            && let Some(number) = number_elsewhere(probe, Account::Group, &self.name)?
         {
             if !self.is_absent && wanted.is_none_or(|wanted| wanted == number) {
                 return Ok(Checked::in_order());
             }
-            return Err(from_elsewhere("group", &self.name));
+            return Err(from_elsewhere(Account::Group, &self.name));
         }
         let number = wanted.map(|number| number.to_string());
         let (difference, command) = match (is, self.is_absent) {
@@ -120,7 +120,7 @@ impl Resource for Group {
             user.map(|user| format!("it is the primary group of the user `{}`", user.name))
         } else {
             let holder = groups.iter().find(|group| wanted == Some(group.number));
-            holder.map(|holder| taken("group", holder.number, &holder.name))
+            holder.map(|holder| taken(Account::Group, holder.number, &holder.name))
         };
         let change = Commands::new(vec![difference], vec![command]).with_obstacle(obstacle);
         Ok(Checked::drift(change))
@@ -133,8 +133,8 @@ impl Resource for Group {
     /// It makes no folders, and removes no files.
     fn may_remedy(&self, error: &ResourceError) -> bool {
         match error {
-            ResourceError::MissingAccount { what, name } => {
-                !self.is_absent && *what == "group" && *name == self.name
+            ResourceError::MissingAccount { account, name } => {
+                !self.is_absent && *account == Account::Group && *name == self.name
             }
             ResourceError::NotStartable { needs, .. } => {
                 !self.is_absent

@@ -10,6 +10,7 @@ use super::property_values::{
     take_path, take_place, take_required_command, takes_absence, takes_directory_absence, valid,
 };
 use super::{Directory, Exec, File, Group, Guard, Link, Package, Query, Service, User};
+use crate::resource::Account;
 
 pub(super) fn read_file(
     name: &str,
@@ -118,7 +119,7 @@ pub(super) fn read_package(
 }
 
 pub(super) fn read_group(name: &str, properties: &mut Properties) -> Result<Group, PropertyErrors> {
-    valid("group", check_name("group", name), properties)?;
+    valid("group", check_name(Account::Group, name), properties)?;
     let mut group = Group::new(name);
     if takes_absence("group", properties)? {
         return Ok(group.absent());
@@ -133,7 +134,7 @@ pub(super) fn read_group(name: &str, properties: &mut Properties) -> Result<Grou
 }
 
 pub(super) fn read_user(name: &str, properties: &mut Properties) -> Result<User, PropertyErrors> {
-    valid("user", check_name("user", name), properties)?;
+    valid("user", check_name(Account::User, name), properties)?;
     let mut user = User::new(name);
     if takes_absence("user", properties)? {
         return Ok(user.absent());

@@ -8,7 +8,7 @@ use pkgres_manifest::{Properties, PropertyError, PropertyErrors, VariableName};
 
 use super::Directory;
 use super::accounts::check_name;
-use crate::resource::{ResourceError, ValueType};
+use crate::resource::{Account, ResourceError, ValueType};
 use crate::target::Command;
 
 /// An error about a property, if a kind would reject it on the machine.
@@ -62,9 +62,11 @@ pub(super) fn check_account(
         Ok(_) => return Ok(()),
         Err(_) => {}
     }
-    let is_user = matches!(key, "owner" | "user");
-    let what = if is_user { "user" } else { "group" };
-    valid(key, check_name(what, account), properties)
+    let kind = match key {
+        "owner" | "user" => Account::User,
+        _ => Account::Group,
+    };
+    valid(key, check_name(kind, account), properties)
 }
 
 /// Takes an absolute path as it is in the list of users, where it may also be empty. It does not lead out of the folder

@@ -13,7 +13,7 @@ use super::accounts::{
 use super::group::removed_groups;
 use super::run_programs::Commands;
 use crate::resource::{
-    Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
+    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
     ResourceError, SentValue, ValueType, Watching, Wish,
 };
 use crate::target::{Command, Probe};
@@ -126,10 +126,10 @@ impl User {
     }
 
     fn check_names(&self) -> Result<(), ResourceError> {
-        check_name("user", &self.name)?;
+        check_name(Account::User, &self.name)?;
         for group in self.group.iter().chain(&self.groups) {
             if group.parse::<u32>().is_err() {
-                check_name("group", group)?;
+                check_name(Account::Group, group)?;
             }
         }
         for (property, value) in self.texts() {
@@ -339,7 +339,7 @@ impl User {
         let groups = groups(probe)?;
         let current = users.iter().find(|user| user.name == self.name);
         if current.is_none()
-            && let Some(number) = number_elsewhere(probe, "passwd", &self.name)?
+            && let Some(number) = number_elsewhere(probe, Account::User, &self.name)?
         {
             let plain = Self {
                 number: self.number.filter(|wanted| *wanted == number),
@@ -349,7 +349,7 @@ impl User {
             if *self == plain {
                 return Ok(Checked::in_order());
             }
-            return Err(from_elsewhere("user", &self.name));
+            return Err(from_elsewhere(Account::User, &self.name));
         }
         let (command, differences) = match (current, self.is_absent) {
             (None, true) => return Ok(Checked::in_order()),
@@ -371,7 +371,7 @@ impl User {
             .iter()
             .find(|user| user.name != self.name && self.number == Some(user.number))
             .filter(|_| !self.is_absent);
-        let is_taken = holder.map(|holder| taken("user", holder.number, &holder.name));
+        let is_taken = holder.map(|holder| taken(Account::User, holder.number, &holder.name));
         let obstacle = self.missing_group(&groups).or(is_taken);
         let change = Commands::new(differences, vec![command]).with_obstacle(obstacle);
         Ok(Checked::drift(change))

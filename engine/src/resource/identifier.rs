@@ -1,6 +1,7 @@
 //! How resources find each other automatically: a resource has identifiers, such as a path, and wishes for those of
 //! others.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Something that a resource is or provides.
@@ -33,6 +34,34 @@ impl Identifier {
     /// The identifier of a file, folder or link.
     pub fn path(path: impl AsRef<Path>) -> Self {
         Self::Path(path.as_ref().to_owned())
+    }
+}
+
+/// What can own files and run commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// A user.
+    User,
+    /// A group.
+    Group,
+}
+
+impl Account {
+    /// The identifier of the account with a name.
+    pub fn identifier(self, name: impl Into<String>) -> Identifier {
+        match self {
+            Self::User => Identifier::User(name.into()),
+            Self::Group => Identifier::Group(name.into()),
+        }
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::User => "user",
+            Self::Group => "group",
+        })
     }
 }
 

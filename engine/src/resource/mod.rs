@@ -12,7 +12,7 @@ mod watching;
 
 pub use before::Before;
 pub use definition::Definition;
-pub use identifier::{Identifier, Relation, Wish};
+pub use identifier::{Account, Identifier, Relation, Wish};
 pub use value::{SentValue, ValueType, Values};
 pub use watching::Watching;
 
@@ -217,10 +217,10 @@ pub enum ResourceError {
         wanted: &'static str,
     },
     /// The machine lacks a user or group.
-    #[error("the machine has no {what} `{}`", Escaped::shortened(.name))]
+    #[error("the machine has no {account} `{}`", Escaped::shortened(.name))]
     MissingAccount {
-        /// Whether it is a `user` or a `group`.
-        what: &'static str,
+        /// What it lacks.
+        account: Account,
         /// Its name.
         name: String,
     },

@@ -8,8 +8,8 @@ use pkgres_manifest::{Facts, Properties, PropertyErrors, ResourceDescription};
 
 use super::parent_folders::{check_not_mounted, check_place};
 use crate::resource::{
-    Before, Change, Checked, Definition, Difference, Identifier, Input, Presence, Resource,
-    ResourceError, ValueType, Watching, Wish,
+    Before, Change, Checked, Definition, Difference, Input, Resource, ResourceError,
+    forward_resource,
 };
 use crate::target::{Command, Output, Probe, Target, TargetError};
 
@@ -94,46 +94,12 @@ impl<Kind: Resource> Resource for Forced<Kind> {
         }))
     }
 
-    fn watching(&self, probe: &dyn Probe) -> Watching {
-        self.resource.watching(probe)
-    }
-
-    fn identifiers(&self) -> Vec<Identifier> {
-        self.resource.identifiers()
-    }
-
-    fn wishes(&self) -> Vec<Wish> {
-        self.resource.wishes()
-    }
-
-    fn sends(&self) -> &[(&str, ValueType)] {
-        self.resource.sends()
-    }
-
-    fn receives(&self) -> &[(&str, ValueType)] {
-        self.resource.receives()
-    }
-
-    fn presence(&self) -> Presence {
-        self.resource.presence()
-    }
-
-    fn may_make_folder(&self, folder: &Path) -> bool {
-        self.resource.may_make_folder(folder)
-    }
-
-    fn may_open_folder(&self, folder: &Path) -> bool {
-        self.resource.may_open_folder(folder)
-    }
+    forward_resource!(resource);
 
     fn may_remedy(&self, error: &ResourceError) -> bool {
         let is_replaced =
             matches!(error, ResourceError::InTheWay { path, .. } if path.starts_with(&self.path));
         self.replaces && is_replaced || self.resource.may_remedy(error)
-    }
-
-    fn is_plain_file(&self) -> bool {
-        self.resource.is_plain_file()
     }
 
     fn is_reversible(&self) -> bool {

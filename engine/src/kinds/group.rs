@@ -7,8 +7,8 @@ use super::accounts::{
 };
 use super::run_programs::Commands;
 use crate::resource::{
-    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
-    ResourceError, SentValue, ValueType, Watching,
+    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence,
+    Resource, ResourceError, SentValue, ValueType, Watching,
 };
 use crate::target::{Command, Probe};
 

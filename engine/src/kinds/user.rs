@@ -13,8 +13,8 @@ use super::accounts::{
 use super::group::removed_groups;
 use super::run_programs::Commands;
 use crate::resource::{
-    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence, Resource,
-    ResourceError, SentValue, ValueType, Watching, Wish,
+    Account, Before, Checked, Definition, Difference, Identifier, Input, NUMBER, Presence,
+    Resource, ResourceError, SentValue, ValueType, Watching, Wish,
 };
 use crate::target::{Command, Probe};
 

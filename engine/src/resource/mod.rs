@@ -6,12 +6,14 @@
 
 mod before;
 mod definition;
+mod forwarding;
 mod identifier;
 mod value;
 mod watching;
 
 pub use before::Before;
 pub use definition::Definition;
+pub(crate) use forwarding::forward_resource;
 pub use identifier::{Account, Identifier, Relation, Wish};
 pub use value::{SentValue, ValueType, Values};
 pub use watching::Watching;

@@ -1,12 +1,10 @@
 //! Wraps a resource so that something is recorded before its change, such as the earlier state, or after it. If that
 //! fails before the change, nothing is changed.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, ValueType,
-    Values, Watching, Wish,
+    Change, Checked, Difference, Input, Resource, ResourceError, Values, forward_resource,
 };
 use crate::target::{Probe, Target};
 
@@ -76,48 +74,10 @@ impl Resource for Prepared {
         }))
     }
 
-    fn watching(&self, probe: &dyn Probe) -> Watching {
-        self.resource.watching(probe)
-    }
-
-    fn identifiers(&self) -> Vec<Identifier> {
-        self.resource.identifiers()
-    }
-
-    fn wishes(&self) -> Vec<Wish> {
-        self.resource.wishes()
-    }
-
-    fn sends(&self) -> &[(&str, ValueType)] {
-        self.resource.sends()
-    }
-
-    fn receives(&self) -> &[(&str, ValueType)] {
-        self.resource.receives()
-    }
-
-    fn presence(&self) -> Presence {
-        self.resource.presence()
-    }
-
-    fn may_make_folder(&self, folder: &Path) -> bool {
-        self.resource.may_make_folder(folder)
-    }
-
-    fn may_open_folder(&self, folder: &Path) -> bool {
-        self.resource.may_open_folder(folder)
-    }
+    forward_resource!(resource);
 
     fn may_remedy(&self, error: &ResourceError) -> bool {
         self.resource.may_remedy(error)
-    }
-
-    fn is_plain_file(&self) -> bool {
-        self.resource.is_plain_file()
-    }
-
-    fn is_refreshable(&self) -> bool {
-        self.resource.is_refreshable()
     }
 }
 

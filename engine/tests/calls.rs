@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pkgres_checks::{BoundPackage, BoundPackages, CallError, Strictness};
 use pkgres_engine::{
-    CallFailure, CalledFunction, FunctionCall, Machine, PackageFiles, callable_objects,
+    CallFailure, CalledFunction, FunctionCall, Machine, PackageFiles, TargetError, callable_objects,
 };
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
@@ -262,7 +262,10 @@ fn a_function_that_must_not_write_cannot() {
     let facts = Facts::default();
     let answer = call.run(&machine, &facts, &files, (Strictness::Warn, true));
     let failure = answer.expect_err("it writes");
-    let is_exit = matches!(failure, CallError::Failed(CallFailure::Exit { .. }));
+    let is_exit = matches!(
+        failure,
+        CallError::Failed(CallFailure::Target(TargetError::Command { .. }))
+    );
     assert!(is_exit && !path.exists(), "{failure}");
     let answer = call.run(&machine, &facts, &files, (Strictness::Warn, false));
     assert_eq!(answer.expect("it may write").value, json!(1));

@@ -1,7 +1,5 @@
 //! The errors of a call: why a function gave no valid answer, although it may be called.
 
-use std::time::Duration;
-
 use pkgres_manifest::{PackageName, PackagePath, Version};
 use thiserror::Error;
 
@@ -27,22 +25,6 @@ pub enum CallFailure {
     /// The call lacks arguments.
     #[error("{0}")]
     Arguments(String),
-    /// The script failed.
-    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {words}")))]
-    Exit {
-        /// The function.
-        function: String,
-        /// Its exit code.
-        code: i32,
-        /// What it said last, as text for a message.
-        words: Option<String>,
-    },
-    /// The script was ended by a signal.
-    #[error("`{function}` was ended by a signal")]
-    Signal {
-        /// The function.
-        function: String,
-    },
     /// The output of the script is not JSON.
     #[error("the output of `{function}` is not JSON: {reason}")]
     NotJson {
@@ -57,15 +39,7 @@ pub enum CallFailure {
         /// The function.
         function: String,
     },
-    /// The script took too long.
-    #[error("`{function}` was killed: it did not end in {} s", .timeout.as_secs_f64())]
-    Timeout {
-        /// The function.
-        function: String,
-        /// The time that it had.
-        timeout: Duration,
-    },
-    /// The machine cannot be reached, or cannot run scripts.
+    /// The script failed, or the machine cannot be reached or cannot run it.
     #[error(transparent)]
     Target(#[from] TargetError),
 }

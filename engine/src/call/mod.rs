@@ -27,7 +27,7 @@ use serde_json::Value;
 use crate::kinds::PackageFiles;
 use crate::objects::{ObjectClasses, defaults, model_findings, release_of};
 use crate::script::RunnableScript;
-use crate::target::{Command, Output, Target, TargetError, not_entered};
+use crate::target::{Command, Output, Target, TargetError};
 use arguments::ArgumentContracts;
 use script_variables::is_variable;
 
@@ -323,33 +323,8 @@ impl<'call> FunctionCall<'call> {
 
     /// The value that a script returned.
     fn value_of(&self, output: Result<Output, TargetError>) -> Result<Value, CallFailure> {
+        let output = TargetError::unless_script_succeeded(self.called.function, output)?;
         let function = Escaped::shortened(self.called.function).to_string();
-        let output = output.map_err(|error| match error {
-            // The command has the whole script in it.
-            TargetError::Timeout { timeout, .. } => CallFailure::Timeout {
-                function: function.clone(),
-                timeout,
-            },
-            TargetError::Start { source, .. } => {
-                CallFailure::Unusable(format!("cannot run `{function}`: {source}"))
-            }
-            other => CallFailure::Target(other),
-        })?;
-        if let Some(reason) = not_entered(&output) {
-            let message = format!("cannot run `{function}`: {reason}");
-            return Err(TargetError::Unsupported(message).into());
-        }
-        match output.code {
-            Some(0) => {}
-            Some(code) => {
-                return Err(CallFailure::Exit {
-                    function,
-                    code,
-                    words: output.shown_words(),
-                });
-            }
-            None => return Err(CallFailure::Signal { function }),
-        }
         if output.is_cut {
             return Err(CallFailure::OutputLimit { function });
         }

@@ -16,9 +16,6 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 /// The search path of a command unless it has its own.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// The most characters of what a command said that messages show.
-const MOST_CHARACTERS: usize = 300;
-
 /// A program with its arguments. It has no environment but the variables that are named here, `PATH`, and
 /// `LC_ALL=C.UTF-8`; no text is read by a shell.
 #[derive(Debug, Clone)]
@@ -199,12 +196,6 @@ impl Output {
     /// went wrong.
     pub fn last_words(&self) -> Option<String> {
         self.last_lines(1)
-    }
-
-    /// The same as text for a message.
-    pub(crate) fn shown_words(&self) -> Option<String> {
-        let words = self.last_words()?;
-        Some(Escaped::within(&words, MOST_CHARACTERS).to_string())
     }
 
     /// What it says about a file that it could not write, because all file systems were read-only.

@@ -80,11 +80,16 @@ fn ended(code: Option<i32>) -> String {
 }
 
 fn explained(words: Option<&str>) -> String {
-    words.map_or_else(String::new, |words| format!(": {}", Escaped::new(words)))
+    words.map_or_else(String::new, |words| {
+        format!(": {}", Escaped::within(words, MOST_CHARACTERS))
+    })
 }
 
 /// The most lines of what a command said last that are part of a message.
 const SHOWN_LINES: usize = 3;
+
+/// The most characters of these lines that are part of a message.
+const MOST_CHARACTERS: usize = 900;
 
 /// Why no command can be started on a machine without a shell.
 pub(crate) const NO_SHELL: &str = "the machine has no /bin/sh, which starts commands";
@@ -93,7 +98,7 @@ pub(crate) const NO_SHELL: &str = "the machine has no /bin/sh, which starts comm
 pub(super) const NOT_ROOT: &str = "only root may run commands in a folder: run it as root, or with `unshare --map-root-user` before it";
 
 /// Why a command could not even be started in the root of its machine; `None` if it was.
-pub(crate) fn not_entered(output: &Output) -> Option<&'static str> {
+fn not_entered(output: &Output) -> Option<&'static str> {
     if !output.code.is_some_and(|code| (125..=127).contains(&code)) {
         return None;
     }
@@ -116,10 +121,29 @@ pub(crate) fn shown(command: &Command) -> String {
 impl TargetError {
     /// The failure that the output of a command shows; `Ok` if its exit code is 0.
     pub fn unless_success(command: &Command, output: Output) -> Result<Output, Self> {
+        Self::unless_ended_well(|| shown(command), output)
+    }
+
+    /// The output of a script that succeeded, or else its failure. Errors call it `name`: its command has the whole script
+    /// in it.
+    pub(crate) fn unless_script_succeeded(
+        name: &str,
+        ended: Result<Output, Self>,
+    ) -> Result<Output, Self> {
+        let command = Escaped::shortened(name).to_string();
+        match ended {
+            Ok(output) => Self::unless_ended_well(|| command, output),
+            Err(Self::Timeout { timeout, .. }) => Err(Self::Timeout { command, timeout }),
+            Err(Self::Start { source, .. }) => Err(Self::Start { command, source }),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn unless_ended_well(command: impl FnOnce() -> String, output: Output) -> Result<Output, Self> {
         if output.is_success() {
             return Ok(output);
         }
-        let command = shown(command);
+        let command = command();
         if let Some(reason) = not_entered(&output) {
             let message = format!("cannot run `{command}`: {reason}");
             return Err(Self::Unsupported(message));

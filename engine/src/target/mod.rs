@@ -35,7 +35,7 @@ pub(crate) use command::MAX_OUTPUT;
 pub use command::{Command, Output};
 pub(crate) use data_folder::{make_data_folder, make_folder, missing_folders};
 pub use error::TargetError;
-pub(crate) use error::{NO_SHELL, not_entered, shown};
+pub(crate) use error::{NO_SHELL, shown};
 pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};
 pub use file_differences::{ContentDifference, FileDifference};
 pub use inventory::{Inventory, InventoryArgument, InventoryTarget};

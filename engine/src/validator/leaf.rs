@@ -11,7 +11,7 @@ use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::script;
-use crate::target::{Command, MAX_OUTPUT, Output, Probe, Target, TargetError, not_entered};
+use crate::target::{Command, MAX_OUTPUT, Output, Probe, Target, TargetError};
 
 /// What may be done to the machine.
 pub(super) enum Access<'run> {
@@ -136,30 +136,8 @@ impl Leaves<'_> {
         let command = script::command(runnable, script, validation, values, &self.distro, is_test);
         let command = command.timeout(self.prepared.timeout);
         let path = Escaped::shortened(script.path.value.as_str());
-        let output = run(&command, access).map_err(|error| match error {
-            // The command has the whole script in it.
-            TargetError::Timeout { timeout, .. } => Failure::Failed(format!(
-                "`{path}` was killed: it did not end in {} s",
-                timeout.as_secs_f64()
-            )),
-            TargetError::Start { source, .. } => {
-                Failure::Failed(format!("cannot run `{path}`: {source}"))
-            }
-            other => other.into(),
-        })?;
-        if let Some(reason) = not_entered(&output) {
-            return Err(Failure::Failed(format!("cannot run `{path}`: {reason}")));
-        }
-        if !output.is_success() {
-            let ended = match output.code {
-                Some(code) => format!("`{path}` exited with code {code}"),
-                None => format!("`{path}` was ended by a signal"),
-            };
-            return Err(Failure::Failed(match output.shown_words() {
-                Some(words) => format!("{ended}: {words}"),
-                None => ended,
-            }));
-        }
+        let ended = run(&command, access);
+        let output = TargetError::unless_script_succeeded(script.path.value.as_str(), ended)?;
         if is_test && let Some(line) = output.refused_write() {
             return Err(Failure::UntrustedTest(format!(
                 "`{path}` succeeded in a test, although it tried to change something: {}",

@@ -4,6 +4,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use pkgres_registry_client::protocol::Digest;
 
 use super::error_response::errors_document;
+use super::query::digits;
 use super::request::Request;
 use super::response::Response;
 use super::route::{AnswerBody, GET, Handler, Route, Surface};
@@ -124,11 +125,7 @@ fn parse_range(text: &str, length: u64) -> RequestedRange {
     else {
         return RequestedRange::Whole;
     };
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse::<u64>().unwrap_or(u64::MAX))
-    };
-    match (number(first), number(last)) {
+    match (digits(first), digits(last)) {
         (Some(first), Some(last)) if first > last => RequestedRange::Whole,
         (Some(first), _) if first >= length => RequestedRange::Outside,
         (Some(first), Some(last)) => RequestedRange::Part(first, last.min(length - 1)),

@@ -5,6 +5,7 @@ use std::fmt;
 use http::{HeaderMap, HeaderValue};
 use pkgres_manifest::diagnostic::Escaped;
 
+use super::query::digits;
 use crate::problem::{Problem, ProblemCode};
 
 /// The name of this service in the header.
@@ -73,10 +74,7 @@ impl Microversion {
     }
 
     fn find(text: &str) -> Result<Self, Problem> {
-        let number = |digits: &str| {
-            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| digits.parse::<u16>().ok())
-        };
+        let number = |text: &str| Some(u16::try_from(digits(text)?).ok());
         let parts = text
             .split_once('.')
             .and_then(|(major, minor)| Some((number(major)?, number(minor)?)));

@@ -7,6 +7,12 @@ use crate::problem::{Problem, ProblemCode};
 /// The longest value of a parameter, in bytes. A list of the most releases of a page is shorter.
 const MAX_VALUE: usize = 10_000;
 
+/// The number that a text of digits is; `None` for other texts. One that is too large becomes the largest.
+pub(super) fn digits(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
 /// An error for a value that no database takes: they reject patterns of some length, and texts with U+0000.
 fn check_value(name: &str, value: &str) -> Result<(), Problem> {
     let name = Escaped::shortened(name);
@@ -100,11 +106,7 @@ impl Query {
         let Some(text) = self.get(name) else {
             return Ok(default);
         };
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text
-            .parse()
-            .ok()
-            .filter(|number| is_number && bounds.contains(number));
+        let number = digits(text).filter(|number| bounds.contains(number));
         number.ok_or_else(|| {
             let (least, most) = bounds.into_inner();
             let detail = format!(

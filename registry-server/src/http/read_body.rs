@@ -9,6 +9,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use pkgres_files::FileError;
 use tokio::time::Instant;
 
+use super::query::digits;
 use crate::blobs::Incoming;
 use crate::problem::{Problem, ProblemCode};
 
@@ -18,12 +19,11 @@ pub(super) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), Proble
         return Ok(());
     };
     let text = value.to_str().unwrap_or_default();
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number {
+    let Some(length) = digits(text) else {
         let detail = "`Content-Length` is not a number";
         return Err(Problem::new(ProblemCode::HeaderInvalid, detail));
-    }
-    if text.parse::<u64>().map_or(true, |length| length > limit) {
+    };
+    if length > limit {
         return Err(too_large(limit));
     }
     Ok(())

@@ -3,7 +3,7 @@
 use pkgres_manifest::Version;
 use pkgres_manifest::diagnostic::Escaped;
 
-use crate::http::query::Query;
+use crate::http::query::{Query, digits};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Comparison, VersionTest};
 
@@ -54,11 +54,8 @@ pub(super) fn limit(query: &Query) -> Result<usize, Problem> {
     let Some(text) = query.get("limit") else {
         return Ok(LIMIT.0);
     };
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // A number that is too large exceeds the limit all the same.
-    let number = is_number.then(|| text.parse::<usize>().unwrap_or(usize::MAX));
-    match number.filter(|number| *number > 0) {
-        Some(number) => Ok(number.min(LIMIT.1)),
+    match digits(text).filter(|number| *number > 0) {
+        Some(number) => Ok(usize::try_from(number).unwrap_or(LIMIT.1).min(LIMIT.1)),
         None => Err(invalid_query(format!(
             "`limit` is a number greater than 0, not `{}`",
             Escaped::shortened(text)

@@ -12,7 +12,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Bounds, Extender, ReleaseView};
+use crate::registry::Bounds;
 
 /// The bounds of the search for classes that extend the class.
 const BOUNDS: Bounds = Bounds {
@@ -80,7 +80,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 @if let Some(parents) = built_in {
                     (built_in_class(&class, parents, core))
                 } @else {
-                    (definers_list(definers.len(), &definitions))
+                    (release::definers_list(definers.len(), &definitions))
                 }
             }
             @if let Some((release, lineage)) = &lineage {
@@ -93,7 +93,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 (conformance::section(ROOT, lineage))
                 (members::sections(ROOT, lineage))
             }
-            (extenders_section(extenders, found.is_partial))
+            (release::extenders_section(EXTENDED, extenders, found.is_partial))
         },
     };
     Ok(page.response(StatusCode::OK))
@@ -116,52 +116,8 @@ fn built_in_class(class: &ClassName, parents: &[ClassName], core: Option<&Packag
     }
 }
 
-/// The packages that define a class: how many there are, and the first of them.
-fn definers_list(count: usize, definitions: &[(PackageName, Vec<ReleaseView>)]) -> Markup {
-    html! {
-        @if count == 0 {
-            p.quiet { "No package in this registry defines it." }
-        } @else {
-            ul.rows {
-                @for (package, releases) in definitions {
-                    li {
-                        (package_link(ROOT, package))
-                        span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
-                    }
-                }
-            }
-            @if count > definitions.len() {
-                p.quiet { "And by " (count - definitions.len()) " more packages." }
-            }
-        }
-    }
-}
-
-/// The classes that extend a class.
-fn extenders_section(extenders: &[Extender], is_partial: bool) -> Markup {
-    html! {
-        section aria-labelledby="extended" {
-            h2 #extended { "Extended by " span.number { (extenders.len()) } }
-            @if extenders.is_empty() { p.quiet { "No class extends it by name." } }
-            @else {
-                ul.rows {
-                    @for extender in extenders {
-                        li {
-                            (class_link(ROOT, &extender.class))
-                            span.quiet {
-                                "of " (package_link(ROOT, &extender.package)) " "
-                                span.version { (extender.version) }
-                            }
-                        }
-                    }
-                }
-            }
-            @if is_partial {
-                p.quiet { "Not all releases were searched." }
-            }
-        }
-    }
-}
+/// The title of the classes that extend a class, and the text if there are none.
+const EXTENDED: (&str, &str) = ("Extended by", "No class extends it by name.");
 
 /// Reads the name of a class. Those of collections may have characters that those of class packages have not.
 fn class_name(text: &str) -> Result<ClassName, Problem> {

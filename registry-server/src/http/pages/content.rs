@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use pkgres_formats::ansible::{ContentName, is_collection_name};
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName};
 
-use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
+use super::layout::{self, Page, ROOT, class_link, package_link};
 use super::{errors, release, text};
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Bounds, Extender, PackageView};
+use crate::registry::{Bounds, PackageView};
 use crate::store::collections::contents_of;
 
 /// The most parts of one kind that are shown before a user asks for the rest: versions and readme come below them.
@@ -181,35 +181,17 @@ pub(super) fn show(
             }
             (references_section("imports", "Imports", "Loading it fails without these.", &extends))
             (references_section("uses", "Refers to", "These are needed by parts of it.", &uses))
-            (importers_section(importers, found.is_partial))
+            (release::extenders_section(IMPORTED, importers, found.is_partial))
         },
     };
     Ok(page.response(StatusCode::OK))
 }
 
-/// The parts of other collections that import a class.
-fn importers_section(importers: &[Extender], is_partial: bool) -> Markup {
-    html! {
-        section aria-labelledby="extended" {
-            h2 #extended { "Imported by " span.number { (importers.len()) } }
-            @if importers.is_empty() { p.quiet { "No other collection in this registry needs it to be loaded." } }
-            @else {
-                ul.rows {
-                    @for importer in importers {
-                        li {
-                            (class_link(ROOT, &importer.class))
-                            span.quiet {
-                                "of " (package_link(ROOT, &importer.package)) " "
-                                (version_link(ROOT, &importer.package, &importer.version))
-                            }
-                        }
-                    }
-                }
-            }
-            @if is_partial { p.quiet { "Not all releases were searched." } }
-        }
-    }
-}
+/// The title of the parts of other collections that import a class, and the text if there are none.
+const IMPORTED: (&str, &str) = (
+    "Imported by",
+    "No other collection in this registry needs it to be loaded.",
+);
 
 /// The page for a class that a collection does not have. Users may have written the name of a part as in playbooks.
 fn missing(

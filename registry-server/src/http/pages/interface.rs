@@ -15,7 +15,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Implementers, ReleaseView};
+use crate::registry::Implementers;
 
 /// The limit of classes that are compared with the interface.
 const MAX_IMPLEMENTERS: usize = 20;
@@ -56,7 +56,10 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 h1 { (last) }
                 p.fqn { code { (layout::name(interface.as_str())) } }
             }
-            (defined_by(&definers, &definitions))
+            section aria-labelledby="defined" {
+                h2 #defined { "Defined by " span.number { (definers.len()) } }
+                (release::definers_list(definers.len(), &definitions))
+            }
             @if let (Some(release), Some(definition)) = (best, &definition) {
                 (functions(&release.record, definition))
             }
@@ -64,25 +67,6 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         },
     };
     Ok(page.response(StatusCode::OK))
-}
-
-fn defined_by(definers: &[PackageName], definitions: &[(PackageName, Vec<ReleaseView>)]) -> Markup {
-    html! {
-        section aria-labelledby="defined" {
-            h2 #defined { "Defined by " span.number { (definers.len()) } }
-            ul.rows {
-                @for (package, releases) in definitions {
-                    li {
-                        (package_link(ROOT, package))
-                        span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
-                    }
-                }
-            }
-            @if definers.len() > definitions.len() {
-                p.quiet { "And by " (definers.len() - definitions.len()) " more packages." }
-            }
-        }
-    }
 }
 
 /// The section with the functions, as a release defines them.

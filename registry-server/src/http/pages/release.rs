@@ -5,12 +5,12 @@ use pkgres_formats::Format as _;
 use pkgres_formats::ansible::{ANSIBLE_CORE, Collections};
 use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec, Version};
 
-use super::layout::{self, package_link, version_link};
+use super::layout::{self, ROOT, class_link, package_link, version_link};
 use super::{licence, markdown, text};
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::readme_and_licence::PackageText;
-use crate::registry::{PackageView, ReleaseContents, ReleaseView};
+use crate::registry::{Extender, PackageView, ReleaseContents, ReleaseView};
 
 /// The release that a page shows: the newest one that a solver prefers. The newest of `releases` comes first.
 pub(super) fn best(releases: &[ReleaseView]) -> Option<&ReleaseView> {
@@ -287,4 +287,56 @@ pub(super) fn versions_of(root: &str, package: &PackageName, releases: &[Release
         .map(|release| release.record.version.clone())
         .collect();
     version_links(root, package, &all, MAX_VERSIONS)
+}
+
+/// The packages that define a class or an interface: how many there are, and the first of them.
+pub(super) fn definers_list(
+    count: usize,
+    definitions: &[(PackageName, Vec<ReleaseView>)],
+) -> Markup {
+    html! {
+        @if count == 0 {
+            p.quiet { "No package in this registry defines it." }
+        } @else {
+            ul.rows {
+                @for (package, releases) in definitions {
+                    li {
+                        (package_link(ROOT, package))
+                        span.quiet { "in " (versions_of(ROOT, package, releases)) }
+                    }
+                }
+            }
+            @if count > definitions.len() {
+                p.quiet { "And by " (count - definitions.len()) " more packages." }
+            }
+        }
+    }
+}
+
+/// The classes that extend or import a class, below a title; `none` is the text if there are none.
+pub(super) fn extenders_section(
+    (title, none): (&str, &str),
+    extenders: &[Extender],
+    is_partial: bool,
+) -> Markup {
+    html! {
+        section aria-labelledby="extended" {
+            h2 #extended { (title) " " span.number { (extenders.len()) } }
+            @if extenders.is_empty() { p.quiet { (none) } }
+            @else {
+                ul.rows {
+                    @for extender in extenders {
+                        li {
+                            (class_link(ROOT, &extender.class))
+                            span.quiet {
+                                "of " (package_link(ROOT, &extender.package)) " "
+                                (version_link(ROOT, &extender.package, &extender.version))
+                            }
+                        }
+                    }
+                }
+            }
+            @if is_partial { p.quiet { "Not all releases were searched." } }
+        }
+    }
 }

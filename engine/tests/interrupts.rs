@@ -4,13 +4,14 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{JoinHandle, sleep, spawn};
+use std::sync::{Arc, Mutex};
+use std::thread::{JoinHandle, ThreadId, current, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    Command, Control, DriveOptions, Ending, Exec, GraphBuilder, Guard, Machine, Status, Step, drive,
+    Checked, Command, Control, DriveOptions, Ending, Exec, File, GraphBuilder, Guard, Input,
+    Machine, Probe, Resource, ResourceError, Status, Step, Watching, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -129,4 +130,44 @@ fn the_first_interrupt_waits_and_the_second_one_asks() {
         "{ending:?}"
     );
     assert!(!is_running);
+}
+
+/// A resource in order that notes which threads ask what to watch for it.
+struct Asked(Arc<Mutex<Vec<ThreadId>>>);
+
+impl Resource for Asked {
+    fn definition(&self) -> String {
+        "Asked".to_owned()
+    }
+
+    fn check(&self, _: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        Ok(Checked::in_order())
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        self.0.lock().expect("no test panics").push(current().id());
+        Watching::path("/asked")
+    }
+}
+
+#[test]
+fn the_thread_that_can_be_interrupted_does_not_wait_for_the_verification() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let threads = Arc::default();
+    let id = |text: &str| text.parse().expect("it is an identity");
+    let mut builder = GraphBuilder::new();
+    let asked = Asked(Arc::clone(&threads));
+    builder.add(id("asked:it"), asked, MetaParameters::default());
+    let file = File::new("/file").with_content("text");
+    builder.add(id("file:/file"), file, MetaParameters::default());
+    builder.notify(id("asked:it"), id("file:/file"));
+    let graph = builder.build().expect("it has no cycle");
+    let (_control, controlled) = channel();
+    let options = DriveOptions::default();
+    let ending = drive(graph, Arc::new(machine), &options, controlled, |_| {});
+    assert_eq!(ending.status, Status::Converged);
+    let threads = threads.lock().expect("no test panics");
+    assert!(!threads.is_empty(), "the first resource is verified");
+    assert!(!threads.contains(&current().id()));
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::ResourceId;
 
 use crate::graph::Graph;
-use crate::resource::{Difference, ResourceError, Values, Watching};
+use crate::resource::{Difference, ResourceError, Watching};
 use crate::runner::{
     Action, CancelMode, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status,
     SwapReport, Verdict,
@@ -403,18 +403,12 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             Action::Attempt {
                 node,
                 id,
-                resource,
                 input,
                 noop,
                 cause,
+                ..
             } => {
-                if cause == Cause::Verified {
-                    if !is_cheap(&resource.watching(&*self.target)) {
-                        let in_order = Outcome::InOrder(Values::new());
-                        let _ = self.sender.send(Message::Finished(node, in_order));
-                        return;
-                    }
-                } else {
+                if cause != Cause::Verified {
                     let members = self
                         .runner
                         .node(node)
@@ -432,6 +426,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     node,
                     target: Arc::clone(&self.target),
                     in_graph,
+                    cause,
                     input,
                     noop,
                     cancellation,
@@ -480,14 +475,6 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         }
         Ok(())
     }
-}
-
-/// Whether files alone say whether a resource is in order, so that a check is cheap.
-fn is_cheap(watching: &Watching) -> bool {
-    matches!(
-        watching,
-        Watching::Paths(_) | Watching::PathsAndPolling(_) | Watching::UntilInOrder(_)
-    )
 }
 
 /// A resource of a group that may not be changed; those that do not differ are in order.

@@ -7,7 +7,7 @@ use std::thread;
 use super::Message;
 use crate::graph::Node;
 use crate::resource::Input;
-use crate::runner::{NodeKey, Outcome, attempt_node};
+use crate::runner::{Cause, NodeKey, Outcome, attempt_node, verify_node};
 use crate::target::{Cancellable, Cancellation, Target};
 
 /// An attempt to make.
@@ -16,6 +16,7 @@ pub(super) struct Work {
     /// The machine. A thread without work has none, so that its connection is closed with the last one that uses it.
     pub(super) target: Arc<dyn Target>,
     pub(super) in_graph: Node,
+    pub(super) cause: Cause,
     pub(super) input: Input,
     pub(super) noop: bool,
     pub(super) cancellation: Cancellation,
@@ -61,5 +62,9 @@ fn work(take: &Mutex<Receiver<Work>>, sender: &Sender<Message>) {
 /// Makes an attempt, and gives the machine back.
 fn finish(work: Work) -> Outcome {
     let target = Cancellable::new(work.target.as_ref(), work.cancellation);
-    attempt_node(&work.in_graph, &target, &work.input, work.noop)
+    let attempt = match work.cause {
+        Cause::Verified => verify_node,
+        _ => attempt_node,
+    };
+    attempt(&work.in_graph, &target, &work.input, work.noop)
 }

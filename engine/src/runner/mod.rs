@@ -17,8 +17,8 @@ mod semaphores;
 mod swap;
 mod verification;
 
-pub(crate) use attempt::attempt_node;
 pub use attempt::{Outcome, attempt};
+pub(crate) use attempt::{attempt_node, verify_node};
 pub use node_state::Cause;
 pub(crate) use node_state::Verdict;
 pub use swap::SwapReport;

@@ -75,19 +75,15 @@ impl BoundPackages {
     /// Whether a package that a release requires may define a class, because its classes are not known.
     pub(crate) fn may_define(&self, release: &Release, class: &ClassName) -> bool {
         let required = self.releases.get(release).map(|bound| &bound.requires);
-        required
-            .into_iter()
-            .flatten()
-            .any(|Release { name, version }| {
-                let bound = self
-                    .releases
-                    .get(&Release::new(name.clone(), version.clone()));
-                let is_unknown = bound.is_none_or(|bound| bound.package.is_none());
-                // The names of classes of the core library begin with its own.
-                let is_core = self.root_class.as_ref() == Some(&name.root_class());
-                let rest = class.as_str().strip_prefix(name.as_str());
-                is_unknown && (!is_core || rest.is_some_and(|rest| rest.starts_with('.')))
-            })
+        required.into_iter().flatten().any(|required| {
+            let name = &required.name;
+            let bound = self.releases.get(required);
+            let is_unknown = bound.is_none_or(|bound| bound.package.is_none());
+            // The names of classes of the core library begin with its own.
+            let is_core = self.root_class.as_ref() == Some(&name.root_class());
+            let rest = class.as_str().strip_prefix(name.as_str());
+            is_unknown && (!is_core || rest.is_some_and(|rest| rest.starts_with('.')))
+        })
     }
 
     /// Resolves the name of an interface in a release, as a class name is: the release that defines it, and its

@@ -192,10 +192,7 @@ impl Reporter<'_> {
             interface.value,
             on(&platforms)
         );
-        let finding = match level {
-            Level::Deny => Diagnostic::error(Code::Interface, message),
-            Level::Allow | Level::Warn => Diagnostic::warning(Code::Interface, message),
-        };
+        let finding = level.finding(Code::Interface, message);
         let finding = finding.at(place.clone());
         let hint = "change `Supported` or `NotApplicable`, so that only one of them matches";
         self.found.findings.push(finding.hint(hint));
@@ -318,10 +315,7 @@ fn finding(
         }
         Capability::Implemented => (Code::Interface, String::new()),
     };
-    let finding = match level {
-        Level::Deny => Diagnostic::error(code, message),
-        Level::Allow | Level::Warn => Diagnostic::warning(code, message),
-    };
+    let finding = level.finding(code, message);
     let named_at = interface.map_or(&class.class.location, |interface| &interface.location);
     let mut finding = finding.at(function
         .implemented_at

@@ -17,6 +17,16 @@ pub enum Level {
     Deny,
 }
 
+impl Level {
+    /// A finding of this level.
+    pub(super) fn finding(self, code: Code, message: String) -> Diagnostic {
+        match self {
+            Self::Deny => Diagnostic::error(code, message),
+            Self::Allow | Self::Warn => Diagnostic::warning(code, message),
+        }
+    }
+}
+
 /// The level of each status. By default, wrong signatures and conflicts are errors, and missing and deprecated functions
 /// are warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Reads property values that several kinds have: paths, accounts, modes, commands, and whether something must be
 //! absent.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use pkgres_manifest::diagnostic::Escaped;
@@ -30,10 +31,13 @@ pub(super) fn take_id(
     };
     // The last one means that there is none.
     let id = u32::try_from(number).ok().filter(|id| *id < u32::MAX);
-    id.map(Some).ok_or_else(|| {
-        let message = format!("`{key}` must be less than {}, not {number}", u32::MAX);
-        properties.invalid(key, message)
-    })
+    id.map(Some)
+        .ok_or_else(|| not_a_number_of(key, &number, properties))
+}
+
+fn not_a_number_of(key: &str, number: &dyn Display, properties: &Properties) -> PropertyError {
+    let message = format!("`{key}` must be less than {}, not {number}", u32::MAX);
+    properties.invalid(key, message)
 }
 
 /// Takes the name or number of a user or group.
@@ -55,10 +59,7 @@ pub(super) fn check_account(
 ) -> Result<(), PropertyError> {
     match account.parse::<u32>() {
         // Systems take the last number for "leave it as it is".
-        Ok(u32::MAX) => {
-            let message = format!("`{key}` must be less than {}, not {account}", u32::MAX);
-            return Err(properties.invalid(key, message));
-        }
+        Ok(u32::MAX) => return Err(not_a_number_of(key, &account, properties)),
         Ok(_) => return Ok(()),
         Err(_) => {}
     }
@@ -76,21 +77,8 @@ pub(super) fn take_place(
     properties: &mut Properties,
 ) -> Result<Option<String>, PropertyError> {
     let place = properties.take_text(key)?;
-    if let Some(place) = place
-        .as_ref()
-        .filter(|place| !place.is_empty() && !place.starts_with('/'))
-    {
-        let place = Escaped::shortened(place);
-        let message = format!("`{key}` must be an absolute path, not `{place}`");
-        return Err(properties.invalid(key, message));
-    }
-    if let Some(place) = place
-        .as_ref()
-        .filter(|place| place.split('/').any(|part| part == ".."))
-    {
-        let place = Escaped::shortened(place);
-        let message = format!("`{key}` must be a path without `..`, not `{place}`");
-        return Err(properties.invalid(key, message));
+    if let Some(place) = place.as_ref().filter(|place| !place.is_empty()) {
+        check_absolute(key, &format!("`{key}`"), place, properties)?;
     }
     Ok(place)
 }
@@ -195,6 +183,25 @@ pub(super) fn require_path(
     Ok(())
 }
 
+/// Checks that a path is absolute, and has no `..`.
+fn check_absolute(
+    key: &str,
+    what: &str,
+    path: &str,
+    properties: &Properties,
+) -> Result<(), PropertyError> {
+    let shown = Escaped::shortened(path);
+    if !path.starts_with('/') {
+        let message = format!("{what} must be an absolute path, not `{shown}`");
+        return Err(properties.invalid(key, message));
+    }
+    if path.split('/').any(|part| part == "..") {
+        let message = format!("{what} must be a path without `..`, not `{shown}`");
+        return Err(properties.invalid(key, message));
+    }
+    Ok(())
+}
+
 /// Checks that a path is absolute, and the only way to write it: resources find each other by their paths.
 fn check_path(
     key: &str,
@@ -204,15 +211,7 @@ fn check_path(
 ) -> Result<(), PropertyError> {
     let shown = Escaped::shortened(path);
     check_no_nul(key, path, properties)?;
-    if !path.starts_with('/') {
-        let message = format!("{what} must be an absolute path, not `{shown}`");
-        return Err(properties.invalid(key, message));
-    }
-    let mut parts = path.split('/');
-    if parts.any(|part| part == "..") {
-        let message = format!("{what} must be a path without `..`, not `{shown}`");
-        return Err(properties.invalid(key, message));
-    }
+    check_absolute(key, what, path, properties)?;
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     let plain: String = parts.map(|part| format!("/{part}")).collect();
     let plain = if plain.is_empty() { "/" } else { &plain };

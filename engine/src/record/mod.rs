@@ -11,6 +11,7 @@ use pkgres_manifest::ResourceId;
 
 use crate::drive::{Progress, Step};
 use crate::graph::{Graph, Node};
+use crate::resource::listed;
 use crate::runner::Cause;
 
 /// The state of a resource, as far as the progress of a run says.
@@ -130,10 +131,6 @@ impl RunRecord {
     pub fn note(&mut self, progress: &Progress) {
         let at = progress.at;
         self.at = self.at.max(at);
-        let listed = |differences: &[crate::resource::Difference]| {
-            let texts: Vec<String> = differences.iter().map(ToString::to_string).collect();
-            Some(texts.join("; "))
-        };
         match &progress.step {
             Step::Started(id, cause) => {
                 self.is_converged = false;
@@ -146,10 +143,10 @@ impl RunRecord {
             Step::Changed(id, differences) => {
                 let resource = self.entry(id);
                 resource.changes += 1;
-                resource.ended(ResourceState::Changed, listed(differences), at);
+                resource.ended(ResourceState::Changed, Some(listed(differences)), at);
             }
             Step::Pending(id, differences) => {
-                let detail = listed(differences);
+                let detail = Some(listed(differences));
                 self.entry(id).ended(ResourceState::Pending, detail, at);
             }
             // What could be checked is in order.

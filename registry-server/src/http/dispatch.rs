@@ -486,7 +486,7 @@ fn log(
         };
     }
     let is_reading = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
-    match response.status.as_u16() {
+    match status {
         // The client asks for what no server has to do.
         501 => log!(info),
         500.. => log!(error),

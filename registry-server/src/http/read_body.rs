@@ -63,20 +63,7 @@ where
     B: http_body::Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let limited = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX));
-    collect(limited, limit, timeout, incoming).await
-}
-
-async fn collect<B>(
-    body: Limited<B>,
-    limit: u64,
-    timeout: Duration,
-    incoming: &Incoming,
-) -> Result<Bytes, Problem>
-where
-    B: http_body::Body,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+    let body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX));
     let mut body = pin!(body);
     let mut receiving = incoming.receive();
     let begin = Instant::now();

@@ -134,19 +134,12 @@ impl Node {
         &self,
         named: impl Fn(&State) -> (DocumentKind, String, Option<Digest>),
     ) -> Result<Option<Arc<Document>>, Problem> {
-        let mut state = self.state();
-        for _ in 0..ATTEMPTS {
-            let (kind, name, Some(digest)) = named(&state) else {
-                return Ok(None);
+        self.consistently(|state| {
+            let (kind, name, Some(digest)) = named(state) else {
+                return Ok(Some(None));
             };
-            if let Some(document) = self.document(kind, &name, &digest)? {
-                return Ok(Some(document));
-            }
-            state = self.refresh()?;
-        }
-        Err(Problem::unavailable(
-            "a document changes faster than it can be read",
-        ))
+            Ok(self.document(kind, &name, &digest)?.map(Some))
+        })
     }
 
     /// The document with a digest: from the cache, or from the database if it still is the newest.

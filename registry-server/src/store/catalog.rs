@@ -2,10 +2,10 @@
 //!
 //! Each release has one row, which is written with it, and which the database removes with it.
 
-use pkgres_manifest::{PackageName, Version, read_json};
+use pkgres_manifest::{PackageName, Version};
 
-use super::columns::{searched, serial_value, version_key};
-use crate::database::{DatabaseError, Result, Row, Transaction, Value};
+use super::columns::{from_json, searched, serial_value, version_key};
+use crate::database::{Result, Row, Transaction, Value};
 
 /// A row of the catalog, with the record and the digest of its release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,8 +173,8 @@ fn catalog_row(row: &Row) -> Result<CatalogRow> {
         kind: text(4)?,
         author: text(5)?,
         description: text(6)?,
-        tags: texts(row.text(7)?)?,
-        categories: texts(row.text(8)?)?,
+        tags: from_json(row.text(7)?)?,
+        categories: from_json(row.text(8)?)?,
         is_public: row.integer(9)? != 0,
         enabled: row.integer(10)? != 0,
         owner: text(11)?,
@@ -183,11 +183,6 @@ fn catalog_row(row: &Row) -> Result<CatalogRow> {
         record: text(14)?,
         sha256: text(15)?,
     })
-}
-
-fn texts(json: &str) -> Result<Vec<String>> {
-    read_json(json.as_bytes())
-        .map_err(|error| DatabaseError::failed(format!("a list cannot be read: {error}")))
 }
 
 fn json(texts: &[String]) -> Value {
@@ -268,7 +263,7 @@ pub(crate) fn categorized(
                 name: text(3)?,
                 is_public: row.integer(4)? != 0,
             };
-            Ok((texts(row.text(0)?)?, release))
+            Ok((from_json(row.text(0)?)?, release))
         })
         .collect()
 }

@@ -3,10 +3,10 @@
 //! Each release of a collection has one row, which is written with it, and which the database removes with it.
 
 use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout, ContentName, ECOSYSTEM};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version, read_json};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use serde_json::{Map, Value as Json};
 
-use super::columns::{searched, version_key};
+use super::columns::{from_json, searched, version_key};
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 use crate::readme_and_licence::PackageText;
 
@@ -206,8 +206,8 @@ pub(crate) fn get(
     let read = |row: Row| {
         Ok(CollectionRow {
             listed: listed(&row)?,
-            dependencies: json(row.text(4)?)?,
-            about: json(row.text(5)?)?,
+            dependencies: from_json(row.text(4)?)?,
+            about: from_json(row.text(5)?)?,
             sha256: row.text(6)?.to_owned(),
             size: row.integer(7)?.unsigned_abs(),
         })
@@ -227,9 +227,9 @@ pub(crate) fn texts(
     )?;
     let read = |row: Row| {
         Ok(CollectionTexts {
-            about: json(row.text(0)?)?,
-            readme: row.optional_text(1)?.map(json).transpose()?,
-            licence: row.optional_text(2)?.map(json).transpose()?,
+            about: from_json(row.text(0)?)?,
+            readme: row.optional_text(1)?.map(from_json).transpose()?,
+            licence: row.optional_text(2)?.map(from_json).transpose()?,
         })
     };
     row.map(read).transpose()
@@ -250,9 +250,4 @@ pub(crate) fn of_artifact(
         Ok((name, listed(&row)?))
     };
     row.map(read).transpose()
-}
-
-fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    read_json(text.as_bytes())
-        .map_err(|error| DatabaseError::failed(format!("a collection cannot be read: {error}")))
 }

@@ -2,10 +2,11 @@
 
 use pkgres_formats::ECOSYSTEMS;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
-use pkgres_manifest::{IndexReader, IndexRecord, Limits, Version};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits, Version, read_json};
+use serde::de::DeserializeOwned;
 
 use crate::access::Credential;
-use crate::database::Value;
+use crate::database::{DatabaseError, Value};
 
 /// A serial, or another number that is not negative.
 pub(super) fn serial_value(serial: u64) -> Value {
@@ -37,6 +38,12 @@ pub(crate) fn read_record(line: &str, limits: &Limits) -> Result<IndexRecord, Di
 pub(super) fn searched<'text>(texts: impl IntoIterator<Item = &'text String>) -> Value {
     let texts: Vec<String> = texts.into_iter().map(|text| text.to_lowercase()).collect();
     texts.join("\n").into()
+}
+
+/// Reads a value that is stored as JSON.
+pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, DatabaseError> {
+    read_json(text.as_bytes())
+        .map_err(|error| DatabaseError::failed(format!("a column cannot be read: {error}")))
 }
 
 /// A version without its build metadata, which does not distinguish releases.

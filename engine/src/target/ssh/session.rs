@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use pkgres_manifest::Hexadecimal;
 
 use super::last_answer::{Answers, Requests};
 use super::master::Master;
@@ -23,7 +24,7 @@ const MAX_ANSWER: usize = 256 << 20;
 pub(super) fn nonce() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(Hexadecimal(&bytes).to_string())
 }
 
 /// The first line of input of a remote shell: a program that knows a nonce.

@@ -50,9 +50,10 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
     let token: TokenRequest = request.json()?;
     let mut scopes = BTreeSet::new();
     for text in &token.scopes {
-        let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
-        let known = known.join(", ");
-        let scope = Scope::parse(text).ok_or_else(|| invalid(format!("scopes are {known}")))?;
+        let scope = Scope::parse(text).ok_or_else(|| {
+            let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+            invalid(format!("scopes are {}", known.join(", ")))
+        })?;
         scopes.insert(scope);
     }
     if scopes.is_empty() {

@@ -132,6 +132,9 @@ fn what_is_computed_or_broken_is_unknown() {
             "g [] required=false `str` [] None 0 web/plugins/filter/g.yml:3:5",
             "`DOCUMENTATION` is not a plain text, so its options are unknown",
             "`DOCUMENTATION` cannot be read as YAML, so its options are unknown",
+            "`DOCUMENTATION` is not found, because the module cannot be parsed, so its options are unknown",
+            "`DOCUMENTATION` is not found, because the module cannot be parsed, so its options are unknown",
+            "`DOCUMENTATION` is not found, because the module cannot be parsed, so its options are unknown",
         ]
     );
 }

@@ -7,8 +7,8 @@ use super::reader::MAX_BYTES;
 /// What an XML declaration can need of the beginning of a file.
 const DECLARATION_BYTES: usize = 200;
 
-/// The text of a file in UTF-8: of UTF-16 with a byte order mark, and of ISO-8859-1 that is declared. Anything else stays
-/// as it is, such as text in UTF-8, and text that is not what it says.
+/// The text of a file in UTF-8: of UTF-16 with a byte order mark or a first `<`, and of ISO-8859-1 that is declared.
+/// Anything else stays as it is, such as text in UTF-8, and text that is not what it says.
 pub(super) fn in_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.len() as u64 > MAX_BYTES {
         return Cow::Borrowed(bytes);
@@ -16,6 +16,8 @@ pub(super) fn in_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let text = match bytes {
         [0xff, 0xfe, rest @ ..] => of_utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => of_utf16(rest, u16::from_be_bytes),
+        [b'<', 0, ..] => of_utf16(bytes, u16::from_le_bytes),
+        [0, b'<', ..] => of_utf16(bytes, u16::from_be_bytes),
         _ if declares_latin1(bytes) => Some(bytes.iter().copied().map(char::from).collect()),
         _ => None,
     };
@@ -70,6 +72,8 @@ mod tests {
         let big: Vec<u8> = [0xfe, 0xff].into_iter().chain(big).collect();
         assert_eq!(text(&little), written);
         assert_eq!(text(&big), written);
+        assert_eq!(text(&little[2..]), written);
+        assert_eq!(text(&big[2..]), written);
         let cut = little.len() - 4 - "</a>".len() * 2 + 2;
         assert!(text(&little[..cut]).ends_with("T\u{fc}r "));
         let latin = b"<?xml version='1.0' encoding = 'ISO-8859-1'?><a>T\xfcr</a>";

@@ -5,7 +5,8 @@
 //! are ordered as in Semantic Versioning: `<2.0.0` admits 2.0.0-rc.1.
 //!
 //! ansible-core reads the version in a clause loosely: it accepts leading zeros, and more than three numbers, of
-//! which only three count. It evaluates clauses one by one and stops at the first false one, so it may never notice a
+//! which only three count. Behind fewer numbers, it finds a suffix only if a small letter or a digit follows the sign, as
+//! in `1.2-rc.1`. It evaluates clauses one by one and stops at the first false one, so it may never notice a
 //! malformed clause, and it ignores text after the third number. Here both are errors. Spaces around operators and
 //! commas are allowed.
 
@@ -156,6 +157,15 @@ fn read_operand(text: &str) -> Result<Version, String> {
         return Err(format!("`{operator}` is not an operator here"));
     }
     let (numbers, suffix) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    let is_complete = numbers.split('.').count() >= 3;
+    let after_sign = suffix.as_bytes().get(1);
+    let is_splittable = |next: &u8| next.is_ascii_lowercase() || next.is_ascii_digit();
+    if !is_complete && after_sign.is_some_and(|next| !is_splittable(next)) {
+        return Err(format!(
+            "ansible-core reads `{}` only behind three numbers",
+            Escaped::shortened(suffix)
+        ));
+    }
     let mut components = [0_u64; 3];
     for (at, part) in numbers.split('.').enumerate() {
         if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -256,6 +266,9 @@ mod tests {
         assert!(matches("*", "0.0.0-0"));
         assert!(matches(">=*", "1.0.0-rc.1"));
         assert!(matches(">=01.2.0.9", "1.2.0"));
+        assert!(matches("1.2-rc.A", "1.2.0-rc.A"));
+        assert!(matches(">=1.2.0-RC.1", "1.2.0"));
+        assert!(matches("<1.2.0--1", "1.2.0---"));
     }
 
     #[test]
@@ -287,6 +300,9 @@ mod tests {
             "=>1.0",
             ">=1 <2",
             "1.0.0-",
+            ">=2.9-RC.1",
+            "<=3--1",
+            "1.2+B",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

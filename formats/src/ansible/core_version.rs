@@ -96,6 +96,10 @@ fn matching(clause: &str) -> Result<VersionSet, String> {
     let triple = operand.triple();
     let family = family(&operand.release);
     Ok(match operator {
+        // It compares texts.
+        "===" if text != format!("{}.{}.{}", triple.0, triple.1, triple.2) => {
+            VersionSet::all().complement()
+        }
         "==" | "===" | "!=" => {
             let equal = if operand.is_prefix {
                 family
@@ -291,6 +295,8 @@ mod tests {
             ("~=2.15.2", "2.16.0", false),
             ("==2.14", "2.14.0", true),
             ("== 2.14.*", "2.14.7", true),
+            ("===2.14.0", "2.14.0", true),
+            ("===2.14", "2.14.0", false),
             (">=2.10.0rc1", "2.10.0", true),
             (">2.10.0.dev0", "2.10.0", true),
             ("<2.10.0b1", "2.10.0", false),

@@ -9,13 +9,13 @@ pub(crate) fn requirements_file(resolution: &Resolution) -> String {
     let mut text = "---\ncollections:".to_owned();
     let packages = resolution.packages().iter();
     let mut count = 0;
+    // ansible-core compares versions here as texts, with their build metadata.
     for package in packages.filter(|package| package.name.as_str() != ANSIBLE_CORE) {
         count += 1;
         // Names and versions have no character that needs an escape in quotes.
         text.push_str(&format!(
             "\n  - name: {}\n    version: \"{}\"",
-            package.name,
-            package.version.without_build()
+            package.name, package.version
         ));
     }
     if count == 0 {

@@ -25,11 +25,19 @@ impl<'class> ContentName<'class> {
     /// The part that a class of a collection is; `None` for names in modules, folders, and files in folders of plug-ins.
     pub fn of_class(collection: &'class str, class: &'class str) -> Option<Self> {
         let path = class.strip_prefix(collection)?.strip_prefix('.')?;
+        // A role can be in other folders, and has no names in it.
+        if let Some(name) = path.strip_prefix("roles.") {
+            return Some(Self {
+                collection,
+                folder: "roles",
+                name,
+            });
+        }
         let mut parts = path.split('.');
         let mut folder = parts.next()?;
         match folder {
             "plugins" => folder = parts.next()?,
-            "roles" | "playbooks" => {}
+            "playbooks" => {}
             _ => return None,
         }
         let name = parts.next().filter(|name| *name != "*")?;
@@ -93,6 +101,7 @@ mod tests {
                 Some("Module utility a.b.common"),
             ),
             ("a.b.roles.web-server", Some("Role a.b.web-server")),
+            ("a.b.roles.net.tcp", Some("Role a.b.net.tcp")),
             ("a.b.playbooks.site", Some("Playbook a.b.site")),
             ("a.b.plugins.modules.page.main", None),
             ("a.b.plugins.modules.*", None),

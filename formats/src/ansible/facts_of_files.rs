@@ -21,6 +21,17 @@ const MODULES: &str = "plugins/modules/";
 const ACTIONS: &str = "plugins/action/";
 
 /// Whether a file has to be read to know the classes of its collection, or what they declare.
+/// The folders that a role consists of.
+const FOLDERS_OF_ROLES: [&str; 7] = [
+    "defaults",
+    "files",
+    "handlers",
+    "meta",
+    "tasks",
+    "templates",
+    "vars",
+];
+
 pub(crate) fn is_of_interest(path: &str) -> bool {
     path == RUNTIME_FILE
         || (path.starts_with("plugins/") && (path.ends_with(".py") || is_yaml(path)))
@@ -192,6 +203,21 @@ pub(super) fn fragments(bytes: &[u8]) -> Vec<(usize, String)> {
         };
         at = bytes.len() - after.len();
         let end = memchr::memchr(b'\n', after).unwrap_or(after.len());
+/// The role that a file below `roles` belongs to. A role can be in other folders: `a.b.net.tcp` is `net/tcp`. It ends
+/// before the first of its own folders, or else is the first folder.
+fn role_of(path: &str) -> Option<String> {
+    let (folders, _) = path.rsplit_once('/')?;
+    let folders: Vec<&str> = folders.split('/').collect();
+    let own = (folders.iter().skip(1)).position(|folder| FOLDERS_OF_ROLES.contains(folder));
+    let role = &folders[..=own.unwrap_or_default()];
+    let role = if role.iter().all(|name| is_content_name(name)) {
+        role
+    } else {
+        &folders[..1]
+    };
+    is_content_name(role[0]).then(|| format!("roles.{}", role.join(".")))
+}
+
         let (line, below) = after.split_at(end);
         let line = String::from_utf8_lossy(line);
         let words = |text: &str| -> Vec<String> {
@@ -222,10 +248,8 @@ pub(super) fn fragments(bytes: &[u8]) -> Vec<(usize, String)> {
 
 /// The playbook or role that a file belongs to.
 fn playbook_or_role_of(path: &str) -> Option<String> {
-    let mut parts = path.splitn(3, '/');
-    let (folder, name, rest) = (parts.next()?, parts.next()?, parts.next());
-    match (folder, rest) {
-        ("roles", Some(_)) if is_content_name(name) => Some(format!("roles.{name}")),
+    match path.split_once('/')? {
+        ("roles", rest) => role_of(rest),
         ("playbooks", _) if is_yaml(path) => dotted(path),
         _ => None,
     }
@@ -338,6 +362,102 @@ mod tests {
             "{finding}"
         );
     }
+    /// The fragments of other collections that a plug-in with some documentation extends.
+    fn extended(documentation: &'static str) -> Vec<String> {
+        let tree = Files([("plugins/lookup/find.py", documentation)].into());
+        let read = read("acme.web", "", &tree, &ReadOptions::default());
+        let (facts, _, _) = read.expect("the files can be read");
+        let references = facts.foreign_references().into_iter();
+        references
+            .filter(|reference| reference.is_needed)
+            .filter_map(|reference| Some(reference.to.as_str().rsplit_once('.')?.1.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn fragments_are_those_of_the_parsed_documentation() {
+        for (documentation, expected) in [
+            ("D\n# extends_documentation_fragment: acme.net.no\n", ""),
+            (
+                "EXTENDED = 'extends_documentation_fragment: acme.net.no'\n",
+                "",
+            ),
+            (
+                "D = '''\nname: x\n# extends_documentation_fragment: acme.net.no\n'''\n",
+                "",
+            ),
+            (
+                "D = '''\ndescription: see extends_documentation_fragment: acme.net.no\n'''\n",
+                "",
+            ),
+            (
+                "D = '''\noptions:\n  x:\n    extends_documentation_fragment: acme.net.no\n'''\n",
+                "",
+            ),
+            ("D = '''\nK: acme.net.a\nother: acme.net.b\n'''\n", "a"),
+            (
+                "D = '''\nK: acme.net.a, acme.net.b.c # acme.net.d\n'''\n",
+                "a b",
+            ),
+            (
+                "D = '''\nK:\n  - acme.net.a # a: list\n  # more: of it\n\n  - acme.net.b\n'''\n",
+                "a b",
+            ),
+            (
+                "D = '''\nK: [\"acme.net.a\",\n   # more\n   acme.net.b\n ]\n'''\n",
+                "a b",
+            ),
+            (
+                "D = '''\nK:\n  - files\n  - 'acme.web.a'\n  - ansible.builtin.a\n  - acme.net.a\n'''\n",
+                "a",
+            ),
+            (
+                "D = '''\nx: &x acme.net.no\ny: [acme.net.no]\nK:\n- acme.net.a\nz: acme.net.no\n'''\n",
+                "a",
+            ),
+            ("D = '{\"K\": [\"acme.net.a\"]}'\n", "a"),
+            ("D = 'K:\\n- acme.net.a\\n'\n", "a"),
+        ] {
+            let text = documentation.replace("D = ", "DOCUMENTATION = ");
+            let text = text.replace('K', "extends_documentation_fragment");
+            assert_eq!(extended(text.leak()).join(" "), expected, "{documentation}");
+        }
+    }
+
+    #[test]
+    fn roles_can_be_in_folders() {
+        for (path, expected) in [
+            ("roles/web/tasks/main.yml", Some("roles.web")),
+            ("roles/web/README.md", Some("roles.web")),
+            ("roles/web/molecule/default/converge.yml", Some("roles.web")),
+            ("roles/web/templates/net/tcp.j2", Some("roles.web")),
+            ("roles/net/tcp/tasks/main.yml", Some("roles.net.tcp")),
+            ("roles/net/tcp/udp/meta/main.yml", Some("roles.net.tcp.udp")),
+            ("roles/tasks/tasks/main.yml", Some("roles.tasks")),
+            ("roles/web/not-it/tasks/main.yml", Some("roles.web")),
+            ("roles/not-it/tasks/main.yml", None),
+            ("roles/README.md", None),
+            ("playbooks/net/site.yml", Some("playbooks.net.site")),
+            ("playbooks/README.md", None),
+        ] {
+            assert_eq!(playbook_or_role_of(path).as_deref(), expected, "{path}");
+        }
+        let tree = Files([("roles/net/tcp/tasks/main.yml", "- acme.net.open:\n")].into());
+        let read = read("acme.web", "", &tree, &ReadOptions::default());
+        let (facts, _, _) = read.expect("the files can be read");
+        let classes = facts.classes(&|_| true);
+        let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "acme.web.roles",
+                "acme.web.roles.net",
+                "acme.web.roles.net.tcp"
+            ]
+        );
+        assert_eq!(classes[2].uses.len(), 1);
+    }
+
 
     #[test]
     fn references_are_found_however_they_are_written() {

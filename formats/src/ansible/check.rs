@@ -4,10 +4,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirement, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, Limits, PackageName, ReadOptions, Requirement, Version,
+};
 
+use super::documentation::foreign_fragments;
 use super::facts::{Facts, split_collection};
-use super::facts_of_files::{fragments, named_places};
+use super::facts_of_files::named_places;
 use super::removed_plugins::ForeignRoutes;
 use super::runtime_yml::{RUNTIME_FILE, places_of_redirects};
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -96,14 +99,20 @@ impl<'check> CollectionReferences<'check> {
 }
 
 /// The place in a plug-in of the name of a documentation fragment.
-fn place_of_fragment(text: &str, class: &ClassName) -> Option<usize> {
+fn place_of_fragment(
+    own: &str,
+    file: &str,
+    text: &str,
+    class: &ClassName,
+    limits: &Limits,
+) -> Option<usize> {
     let (collection, path) = split_collection(class.as_str())?;
     let name = path.strip_prefix("plugins.doc_fragments.")?;
     let names_it = |named: &str| {
         let (of, rest) = split_collection(named).unwrap_or_default();
         of == collection && rest.split('.').next() == Some(name)
     };
-    let named = fragments(text.as_bytes());
+    let named = foreign_fragments(own, file, text.as_bytes(), limits);
     let found = named.into_iter().find(|(_, named)| names_it(named))?;
     Some(found.0)
 }
@@ -168,7 +177,10 @@ impl References for CollectionReferences<'_> {
                 break;
             };
             let at = reference.at;
-            let at = at.or_else(|| place_of_fragment(&text, &reference.to));
+            let at = at.or_else(|| {
+                let own = &self.facts.collection;
+                place_of_fragment(own, &path, &text, &reference.to, &self.options.limits)
+            });
             let span = at.filter(|at| text.is_char_boundary(*at));
             let span = span.map_or_else(Span::default, |at| {
                 let end = text[at..].find('\n').map_or(text.len(), |line| at + line);

@@ -5,6 +5,8 @@
 //! Python code is not run: if the text is computed, it is not read, and the options of the plug-in are unknown, as they
 //! are for `ansible-doc`.
 
+mod named_fragments;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ use pkgres_manifest::{ClassName, ClassOptions, DeclaredOption, Limits, ReadOptio
 use super::facts_of_files::dotted;
 use super::python::{LiteralText, MAX_MODULE_BYTES, assigned};
 use crate::lookup::FileTree;
+pub(super) use named_fragments::foreign_fragments;
 
 /// The name of the text in a module, and of the key in a file.
 const DOCUMENTATION: &str = "DOCUMENTATION";
@@ -262,18 +265,8 @@ impl PluginDocument {
 
     /// The names of fragments.
     fn fragment_names(&self) -> Vec<&str> {
-        let Some(node) = self.mapping.get("extends_documentation_fragment") else {
-            return Vec::new();
-        };
-        let texts: Vec<&str> = match &node.value {
-            Value::Scalar(scalar) => scalar.text.split(',').collect(),
-            Value::Sequence(items) => (items.iter())
-                .filter_map(|item| Some(item.as_scalar()?.text.as_str()))
-                .collect(),
-            Value::Mapping(_) => Vec::new(),
-        };
-        let names = texts.into_iter().map(str::trim);
-        names.filter(|name| !name.is_empty()).collect()
+        let names = self.named_fragments().into_iter();
+        names.map(|(name, _)| name).collect()
     }
 
     fn options(&self) -> Vec<DeclaredOption> {

@@ -67,7 +67,7 @@ pub struct Facts {
     pub others: BTreeSet<String>,
     /// The imports of modules of collections.
     pub imports: Vec<Import>,
-    /// Documentation fragments: the plug-in and the name of the fragment.
+    /// Documentation fragments of other collections: the plug-in and the name of the fragment.
     pub fragments: Vec<(String, String)>,
     /// Fully qualified names.
     pub references: Vec<Reference>,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
-use pkgres_manifest::{ClassName, ReadOptions};
+use pkgres_manifest::{ClassName, Limits, ReadOptions};
 
+use super::documentation::foreign_fragments;
 use super::facts::{Facts, Module, Reference};
 use super::foreign_references::path_of;
 use super::name::{is_collection_name, is_content_name};
@@ -20,7 +21,6 @@ const MODULES: &str = "plugins/modules/";
 /// have so many names that the record of a release with them would be too long.
 const ACTIONS: &str = "plugins/action/";
 
-/// Whether a file has to be read to know the classes of its collection, or what they declare.
 /// The folders that a role consists of.
 const FOLDERS_OF_ROLES: [&str; 7] = [
     "defaults",
@@ -32,6 +32,7 @@ const FOLDERS_OF_ROLES: [&str; 7] = [
     "vars",
 ];
 
+/// Whether a file has to be read to know the classes of its collection, or what they declare.
 pub(crate) fn is_of_interest(path: &str) -> bool {
     path == RUNTIME_FILE
         || (path.starts_with("plugins/") && (path.ends_with(".py") || is_yaml(path)))
@@ -67,7 +68,7 @@ pub(crate) fn read(
     for path in tree.paths()? {
         if let Some(plugin) = path.strip_prefix("plugins/") {
             if path.ends_with(".py") {
-                add_module(&mut facts, &path, tree)?;
+                add_module(&mut facts, &path, tree, options)?;
             } else {
                 add_other_plugin(&mut facts, plugin, tree, options)?;
             }
@@ -112,15 +113,19 @@ fn add_other_plugin(
     if is_documentation {
         let limit = options.limits.class_file_bytes;
         let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
-        let fragments = fragments(&bytes.unwrap_or_default()).into_iter();
-        let of_plugin = fragments.map(|(_, fragment)| (path.clone(), fragment));
-        facts.fragments.extend(of_plugin);
+        let bytes = bytes.unwrap_or_default();
+        add_fragments(facts, &path, plugin, &bytes, &options.limits);
     }
     facts.others.insert(path);
     Ok(())
 }
 
-fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), Diagnostic> {
+fn add_module(
+    facts: &mut Facts,
+    path: &str,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(), Diagnostic> {
     let Some(dotted) = dotted(path) else {
         return Ok(());
     };
@@ -131,11 +136,7 @@ fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), 
     let limit = u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX);
     let bytes = tree.read(path, limit)?.unwrap_or_default();
     let is_run_only = path.starts_with(MODULES);
-    facts.fragments.extend(
-        fragments(&bytes)
-            .into_iter()
-            .map(|(_, fragment)| (module.clone(), fragment)),
-    );
+    add_fragments(facts, &module, path, &bytes, &options.limits);
     if is_run_only && !refers_to_others(&facts.collection, &bytes) {
         let entry = Module {
             is_open: true,
@@ -173,6 +174,13 @@ fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), 
     Ok(())
 }
 
+/// Adds the documentation fragments of other collections that a plug-in names in a file.
+fn add_fragments(facts: &mut Facts, plugin: &str, path: &str, bytes: &[u8], limits: &Limits) {
+    let named = foreign_fragments(&facts.collection, path, bytes, limits).into_iter();
+    let of_plugin = named.map(|(_, fragment)| (plugin.to_owned(), fragment));
+    facts.fragments.extend(of_plugin);
+}
+
 /// Whether a module may refer to other collections. Most modules do not, and need not be parsed.
 fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
     let prefix = b"ansible_collections.";
@@ -186,23 +194,15 @@ fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
     has_other || (others.iter()).any(|other| memchr::memmem::find(bytes, other).is_some())
 }
 
-/// The documentation fragments that a plug-in names, from the text of its documentation, each with the first byte of
-/// the key or item that names it.
-pub(super) fn fragments(bytes: &[u8]) -> Vec<(usize, String)> {
-    const KEY: &str = "extends_documentation_fragment";
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(key) = memchr::memmem::find(&bytes[at..], KEY.as_bytes()) {
-        let place = at + key;
-        at = place + KEY.len();
-        let rest = &bytes[at..];
-        // The key can be quoted.
-        let after = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'"));
-        let Some(after) = after.unwrap_or(rest).strip_prefix(b":") else {
-            continue;
-        };
-        at = bytes.len() - after.len();
-        let end = memchr::memchr(b'\n', after).unwrap_or(after.len());
+/// The playbook or role that a file belongs to.
+fn playbook_or_role_of(path: &str) -> Option<String> {
+    match path.split_once('/')? {
+        ("roles", rest) => role_of(rest),
+        ("playbooks", _) if is_yaml(path) => dotted(path),
+        _ => None,
+    }
+}
+
 /// The role that a file below `roles` belongs to. A role can be in other folders: `a.b.net.tcp` is `net/tcp`. It ends
 /// before the first of its own folders, or else is the first folder.
 fn role_of(path: &str) -> Option<String> {
@@ -216,43 +216,6 @@ fn role_of(path: &str) -> Option<String> {
         &folders[..1]
     };
     is_content_name(role[0]).then(|| format!("roles.{}", role.join(".")))
-}
-
-        let (line, below) = after.split_at(end);
-        let line = String::from_utf8_lossy(line);
-        let words = |text: &str| -> Vec<String> {
-            text.split([',', '[', ']', ' ', '"', '\''])
-                .filter(|word| !word.is_empty())
-                .take_while(|word| !word.starts_with('#'))
-                .map(|word| word.trim_end_matches('\r').to_owned())
-                .collect()
-        };
-        found.extend(words(&line).into_iter().map(|word| (place, word)));
-        if !line.trim().is_empty() {
-            continue;
-        }
-        let mut start = at + end + 1;
-        for item in below.split(|byte| *byte == b'\n').skip(1) {
-            let text = String::from_utf8_lossy(item);
-            let Some(named) = text.trim().strip_prefix("- ") else {
-                break;
-            };
-            let indent = text.len() - text.trim_start().len();
-            found.extend(words(named).into_iter().map(|word| (start + indent, word)));
-            start += item.len() + 1;
-        }
-    }
-    found.retain(|(_, fragment)| fragment.split('.').all(is_content_name));
-    found
-}
-
-/// The playbook or role that a file belongs to.
-fn playbook_or_role_of(path: &str) -> Option<String> {
-    match path.split_once('/')? {
-        ("roles", rest) => role_of(rest),
-        ("playbooks", _) if is_yaml(path) => dotted(path),
-        _ => None,
-    }
 }
 
 /// Where playbooks and roles name classes, each at its first place. Paths are shown with a prefix.
@@ -362,6 +325,43 @@ mod tests {
             "{finding}"
         );
     }
+
+    #[test]
+    fn references_are_found_however_they_are_written() {
+        let tree = Files(
+            [
+                ("plugins/lookup/find.py", ""),
+                (
+                    "plugins/lookup/find.yml",
+                    "DOCUMENTATION:\n  extends_documentation_fragment: [acme.net.beside]\n",
+                ),
+                (
+                    "plugins/modules/near.py",
+                    "from ....net.plugins.module_utils.tcp import connect\n",
+                ),
+                (
+                    "plugins/modules/quoted.py",
+                    "DOCUMENTATION = '{\"extends_documentation_fragment\": [\"acme.net.quoted\"]}'\n",
+                ),
+            ]
+            .into(),
+        );
+        let (facts, _, _) =
+            read("acme.web", "", &tree, &ReadOptions::default()).expect("the files can be read");
+        let references = facts.foreign_references();
+        let references = references
+            .iter()
+            .map(|one| format!("{} {}", one.from, one.to));
+        assert_eq!(
+            references.collect::<Vec<_>>(),
+            [
+                "plugins.lookup.find acme.net.plugins.doc_fragments.beside",
+                "plugins.modules.near acme.net.plugins.module_utils.tcp.connect",
+                "plugins.modules.quoted acme.net.plugins.doc_fragments.quoted",
+            ]
+        );
+    }
+
     /// The fragments of other collections that a plug-in with some documentation extends.
     fn extended(documentation: &'static str) -> Vec<String> {
         let tree = Files([("plugins/lookup/find.py", documentation)].into());
@@ -458,43 +458,6 @@ mod tests {
         assert_eq!(classes[2].uses.len(), 1);
     }
 
-
-    #[test]
-    fn references_are_found_however_they_are_written() {
-        let tree = Files(
-            [
-                ("plugins/lookup/find.py", ""),
-                (
-                    "plugins/lookup/find.yml",
-                    "DOCUMENTATION:\n  extends_documentation_fragment: [acme.net.beside]\n",
-                ),
-                (
-                    "plugins/modules/near.py",
-                    "from ....net.plugins.module_utils.tcp import connect\n",
-                ),
-                (
-                    "plugins/modules/quoted.py",
-                    "DOCUMENTATION = '{\"extends_documentation_fragment\": [\"acme.net.quoted\"]}'\n",
-                ),
-            ]
-            .into(),
-        );
-        let (facts, _, _) =
-            read("acme.web", "", &tree, &ReadOptions::default()).expect("the files can be read");
-        let references = facts.foreign_references();
-        let references = references
-            .iter()
-            .map(|one| format!("{} {}", one.from, one.to));
-        assert_eq!(
-            references.collect::<Vec<_>>(),
-            [
-                "plugins.lookup.find acme.net.plugins.doc_fragments.beside",
-                "plugins.modules.near acme.net.plugins.module_utils.tcp.connect",
-                "plugins.modules.quoted acme.net.plugins.doc_fragments.quoted",
-            ]
-        );
-    }
-
     #[test]
     fn the_files_of_a_collection_are_its_facts() {
         let tree = Files(
@@ -512,7 +475,7 @@ mod tests {
                 ("plugins/module_utils/a/b.py", "B = 1\n"),
                 ("plugins/module_utils/not-python.py", ""),
                 ("plugins/filter/quote.yml", ""),
-                ("plugins/lookup/find.py", "extends_documentation_fragment: [acme.net.tcp.more]\n"),
+                ("plugins/lookup/find.py", "DOCUMENTATION = 'extends_documentation_fragment: [acme.net.tcp.more]'\n"),
                 ("roles/nginx/tasks/main.yml", "- acme.net.open:\n    port: 80\n- acme.web.page:\n"),
                 ("roles/nginx/files/x", ""),
                 ("playbooks/site.yml", "- ansible.builtin.import_role:\n    name: acme.net.firewall\n"),

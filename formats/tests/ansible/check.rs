@@ -270,6 +270,6 @@ fn a_missing_fragment_is_reported_where_it_is_named() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(
         findings[0].labels[0].location.to_string(),
-        "plugins/modules/m.py:5:3"
+        "plugins/modules/m.py:5:5"
     );
 }

@@ -29,9 +29,14 @@ impl Facts {
             .collect()
     }
 
-    /// A reference that is not needed; `None` if it leads to no other collection. ansible-core is none.
+    /// A reference that is not needed; `None` if it leads to no class of another collection. ansible-core is none, and
+    /// what is elsewhere than in the folders with classes, such as `tests`, is not known.
     fn reference(&self, from: &str, collection: &str, path: &str) -> Option<ClassReference> {
         let is_core = matches!(collection, "ansible.builtin" | "ansible.legacy");
+        let folder = path.split('.').next().unwrap_or(path);
+        if !matches!(folder, "plugins" | "roles" | "playbooks") {
+            return None;
+        }
         if is_core || collection == self.collection || !is_collection_name(collection) {
             return None;
         }

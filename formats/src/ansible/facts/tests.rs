@@ -96,6 +96,8 @@ fn only_what_runs_at_load_time_extends_and_only_into_dependencies() {
         import("acme.other.plugins.module_utils.x", &[], ImportKind::Hard),
         import("acme.web.plugins.module_utils.y", &[], ImportKind::Hard),
         import("ansible.builtin.plugins.z", &[], ImportKind::Hard),
+        import("acme.net.tests.unit.helper", &["help"], ImportKind::Hard),
+        import("acme.net.scripts.tool", &[], ImportKind::Hard),
     ];
     let page = "plugins.modules.page".to_owned();
     facts.fragments = vec![

@@ -17,6 +17,10 @@ use super::python::Import;
 /// The most redirects from one name to another that are followed.
 const MAX_REDIRECTS: usize = 16;
 
+/// The number of classes of redirects from which on they are not listed one by one: a record that has so many is too
+/// long.
+const MAX_REDIRECTED_CLASSES: usize = 100_000;
+
 /// A module or folder of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -28,7 +32,7 @@ pub struct Module {
     pub is_open: bool,
 }
 
-/// An entry of `plugin_routing`.
+/// An entry of `plugin_routing` or `import_redirection`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Route {
     /// The kind of plug-in, such as `modules`.
@@ -43,6 +47,8 @@ pub struct Route {
     pub removal_version: Option<Version>,
     /// Whether the plug-in is deprecated.
     pub deprecated: bool,
+    /// Whether it is an entry of `import_redirection`, which also redirects what is below a package.
+    pub redirects_imports: bool,
 }
 
 /// A fully qualified name in YAML or in a plug-in.
@@ -134,14 +140,18 @@ impl Facts {
             classes.insert(path, Relations::default());
         }
         // An action plug-in without a module of its name is used as a module.
-        let actions: Vec<String> = classes
-            .keys()
-            .filter_map(|path| path.strip_prefix("plugins.action."))
-            .filter(|name| !name.contains('.'))
-            .map(|name| format!("plugins.modules.{name}"))
-            .collect();
-        for module in actions {
-            classes.entry(module).or_default();
+        for path in self.modules.keys() {
+            let Some(name) = path.strip_prefix("plugins.action.") else {
+                continue;
+            };
+            let below = format!("{path}.");
+            let next = self.modules.range(below.clone()..).next();
+            let is_package = next.is_some_and(|(next, _)| next.starts_with(&below));
+            if !is_package {
+                classes
+                    .entry(format!("plugins.modules.{name}"))
+                    .or_default();
+            }
         }
         let routes = self.routes_by_path();
         let mut redirected = Vec::new();
@@ -150,17 +160,31 @@ impl Facts {
                 let below = format!("{path}.");
                 classes.retain(|class, _| class != path && !class.starts_with(&below));
             } else if let Some(target) = self.target_of(&routes, route) {
-                redirected.push((path.clone(), target));
+                redirected.push((path.clone(), target, route.redirects_imports));
             }
         }
-        for (path, target) in redirected {
+        let mut added: BTreeSet<String> = BTreeSet::new();
+        for (path, target, redirects_imports) in redirected {
             if !classes.contains_key(&target) || classes.contains_key(&path) {
                 continue;
             }
-            for name in self.names_of(&target) {
-                classes.insert(format!("{path}.{name}"), Relations::default());
+            let mut names = BTreeSet::new();
+            if added.len() >= MAX_REDIRECTED_CLASSES {
+                names.insert("*".to_owned());
+            } else {
+                names.extend(self.names_of(&target));
+                if redirects_imports {
+                    let below = format!("{target}.");
+                    let members = classes.range(below.clone()..);
+                    let members = members.map_while(|(class, _)| class.strip_prefix(&below));
+                    names.extend(members.map(str::to_owned));
+                }
             }
-            classes.insert(path, Relations::default());
+            added.extend(names.into_iter().map(|name| format!("{path}.{name}")));
+            added.insert(path);
+        }
+        for class in added {
+            classes.entry(class).or_default();
         }
         classes
     }

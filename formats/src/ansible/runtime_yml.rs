@@ -48,15 +48,20 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
             }
         }
     }
-    let routes = routes(mapping);
-    runtime.routes = routes
-        .map(|(kind, name, entry)| route(kind, name, entry))
-        .collect();
+    runtime.routes = routes(mapping).map(|entry| route(&entry)).collect();
     (runtime, findings)
 }
 
-/// The entries of `plugin_routing` and `import_redirection`, with the kinds and names of their plug-ins.
-fn routes(mapping: &Mapping) -> impl Iterator<Item = (&str, &str, &Mapping)> {
+/// An entry of `plugin_routing` or `import_redirection`.
+struct RouteEntry<'file> {
+    kind: &'file str,
+    name: &'file str,
+    value: &'file Mapping,
+    redirects_imports: bool,
+}
+
+/// The entries of `plugin_routing` and `import_redirection`.
+fn routes(mapping: &Mapping) -> impl Iterator<Item = RouteEntry<'_>> {
     let entries = |key: &str| {
         let mapping = mapping.get(key).and_then(Node::as_mapping);
         mapping.into_iter().flat_map(|mapping| &mapping.entries)
@@ -64,14 +69,25 @@ fn routes(mapping: &Mapping) -> impl Iterator<Item = (&str, &str, &Mapping)> {
     let plugins = entries("plugin_routing").flat_map(|kind| {
         let plugins = kind.value.as_mapping().into_iter();
         let plugins = plugins.flat_map(|plugins| &plugins.entries);
-        plugins.map(|plugin| (&*kind.key.text, &*plugin.key.text, &plugin.value))
+        plugins.filter_map(|plugin| {
+            Some(RouteEntry {
+                kind: &kind.key.text,
+                name: &plugin.key.text,
+                value: plugin.value.as_mapping()?,
+                redirects_imports: false,
+            })
+        })
     });
     let imports = entries("import_redirection").filter_map(|import| {
         let (kind, name) = module_of(&import.key.text)?;
-        Some((kind, name, &import.value))
+        Some(RouteEntry {
+            kind,
+            name,
+            value: import.value.as_mapping()?,
+            redirects_imports: true,
+        })
     });
-    let all = plugins.chain(imports);
-    all.filter_map(|(kind, name, entry)| Some((kind, name, entry.as_mapping()?)))
+    plugins.chain(imports)
 }
 
 /// The places of the targets of redirects, by the paths of the plug-ins in their collection.
@@ -85,9 +101,9 @@ pub(super) fn places_of_redirects(
         return BTreeMap::new();
     };
     let routes = document.as_mapping().into_iter().flat_map(routes);
-    let places = routes.filter_map(|(kind, name, entry)| {
-        let target = entry.get("redirect")?;
-        let path = format!("plugins.{kind}.{name}");
+    let places = routes.filter_map(|entry| {
+        let target = entry.value.get("redirect")?;
+        let path = format!("plugins.{}.{}", entry.kind, entry.name);
         Some((path, Location::new(&source, target.span)))
     });
     places.collect()
@@ -111,8 +127,8 @@ fn module_of(path: &str) -> Option<(&str, &str)> {
     path.strip_prefix("plugins.")?.split_once('.')
 }
 
-fn route(kind: &str, name: &str, entry: &Mapping) -> Route {
-    let present = |key: &str| entry.get(key).filter(|node| !node.is_null());
+fn route(entry: &RouteEntry<'_>) -> Route {
+    let present = |key: &str| entry.value.get(key).filter(|node| !node.is_null());
     let (tombstone, deprecation) = (present("tombstone"), present("deprecation"));
     let removal_version = tombstone
         .or(deprecation)
@@ -126,14 +142,15 @@ fn route(kind: &str, name: &str, entry: &Mapping) -> Route {
                 .ok()
         });
     Route {
-        kind: kind.to_owned(),
-        name: name.to_owned(),
+        kind: entry.kind.to_owned(),
+        name: entry.name.to_owned(),
         redirect: present("redirect")
             .and_then(Node::as_scalar)
             .map(|redirect| redirect.text.clone()),
         tombstone: tombstone.is_some(),
         removal_version,
         deprecated: deprecation.is_some(),
+        redirects_imports: entry.redirects_imports,
     }
 }
 

@@ -185,3 +185,54 @@ fn star_imports_within_the_collection_are_followed() {
     }
     assert!(!lines.contains(&"module_utils.all.* [] []".to_owned()));
 }
+
+#[test]
+fn a_redirected_package_has_what_is_below_its_target() {
+    let mut facts = facts();
+    facts.modules.remove("plugins.modules.page");
+    let mut all = module(&["c"], &[]);
+    all.is_open = true;
+    facts
+        .modules
+        .insert("plugins.module_utils.html.more.all".to_owned(), all);
+    facts.routes = vec![
+        Route {
+            redirects_imports: true,
+            ..route("module_utils", "old", "acme.web.html")
+        },
+        route("module_utils", "plugin", "acme.web.html"),
+    ];
+    let names = |prefix: &str| {
+        let classes = facts.classes(&|_| false).into_iter();
+        let below = classes.filter_map(|class| {
+            let name = class
+                .name
+                .as_str()
+                .strip_prefix("acme.web.plugins.module_utils.")?;
+            Some(name.strip_prefix(prefix)?.to_owned())
+        });
+        below.collect::<Vec<_>>()
+    };
+    assert_eq!(names("html").len(), 8);
+    assert_eq!(names("old"), names("html"));
+    assert_eq!(names("plugin"), [""]);
+}
+
+#[test]
+fn action_plugins_are_modules_in_any_folder() {
+    let names = ["page", "net", "net.push", "net.deep.pull"];
+    let actions = names.map(|name| (format!("plugins.action.{name}"), module(&["run"], &[])));
+    let facts = Facts {
+        collection: "acme.web".to_owned(),
+        modules: actions.into(),
+        ..Facts::default()
+    };
+    let classes = facts.classes(&|_| false);
+    let names = classes.iter().map(|class| class.name.as_str());
+    let modules = names.filter_map(|name| name.strip_prefix("acme.web.plugins.modules."));
+    // `net` is a package.
+    assert_eq!(
+        modules.collect::<Vec<_>>(),
+        ["net.deep.pull", "net.push", "page"]
+    );
+}

@@ -162,8 +162,8 @@ fn route(row: &[Value]) -> Route {
         name: text(&row[1]),
         redirect: of("redirect").map(text),
         tombstone: of("tombstone").is_some(),
-        removal_version: None,
         deprecated: of("deprecation").is_some(),
+        ..Route::default()
     }
 }
 

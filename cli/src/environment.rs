@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::most_similar;
+use pkgres_registry_client::RequestErrorKind;
 use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange, why_not_proxy};
 use pkgres_settings::{DECLARED, VARIABLES};
 
@@ -210,25 +211,24 @@ pub(crate) fn folder_in_repository() -> Option<PathBuf> {
 }
 
 /// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If
-/// the token came from a variable, that would not help. `message` names the registry first, unless it has no name of
-/// its own.
-pub(crate) fn token_hint(message: &str, hint: &str) -> Option<String> {
-    let rest = message.strip_prefix("the registry ")?;
-    // A registry without a name of its own is `default`.
-    let named = rest.strip_prefix('`').and_then(|rest| rest.split_once('`'));
-    let name = named.map_or("default", |(name, _)| name);
-    let name = token_variable(&RegistryName::parse(name).ok()?);
-    let is_insufficient = !hint.starts_with("`pkgres login ");
-    Some(match variable(&name) {
-        None if is_insufficient => return None,
-        Some(_) if is_insufficient => format!(
+/// the token came from a variable, that would not help.
+pub(crate) fn token_hint(
+    registry: &RegistryName,
+    kind: RequestErrorKind,
+    hint: &str,
+) -> Option<String> {
+    let name = token_variable(registry);
+    let is_set = variable(&name).is_some();
+    match kind {
+        RequestErrorKind::Insufficient if is_set => Some(format!(
             "a token that permits this is necessary in {name}, which overrides the one that `pkgres login` stores"
-        ),
-        Some(_) => format!(
+        )),
+        RequestErrorKind::Unauthorized if is_set => Some(format!(
             "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
-        ),
-        None => format!("{hint}; scripts set {name}"),
-    })
+        )),
+        RequestErrorKind::Unauthorized => Some(format!("{hint}; scripts set {name}")),
+        _ => None,
+    }
 }
 
 /// The sources of the credentials of a registry.

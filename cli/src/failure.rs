@@ -74,14 +74,11 @@ impl From<RegistryError> for Failure {
                 "set the registries with `--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml",
             );
         }
-        if finding.code == Code::Denied {
-            for hint in &mut finding.hints {
-                if hint.contains("`pkgres login ")
-                    && let Some(token_hint) = token_hint(&finding.message, hint)
-                {
-                    *hint = token_hint;
-                }
-            }
+        if let RegistryError::Request { registry, kind, .. } = &error
+            && let Some(hint) = finding.hints.first_mut()
+            && let Some(token_hint) = token_hint(registry, *kind, hint)
+        {
+            *hint = token_hint;
         }
         Self {
             exit: Exit::of_registry_error(finding.code),

@@ -147,7 +147,7 @@ pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, out
 #[cfg(feature = "index")]
 pub use package_folder::{ExcludedFile, FolderFile, PackageFolder};
 pub use registry::{PackageDescription, Registry, ReleaseDescription};
-pub use registry_error::RegistryError;
+pub use registry_error::{RegistryError, RequestErrorKind};
 pub use registry_title::titled_at;
 pub use satisfiable::{Unsatisfiable, unsatisfiable};
 pub use set::{NewerElsewhere, RegistrySet, UnmetUse};

@@ -26,8 +26,14 @@ pub enum RegistryError {
     Invalid(Box<Diagnostic>),
     /// A request to the registry failed.
     Request {
+        /// The registry.
+        registry: RegistryName,
+        /// The kind of the error.
+        kind: RequestErrorKind,
         /// The error as a finding.
         finding: Box<Diagnostic>,
+        /// Whether a run that uses only the cache may succeed.
+        cache_may_help: bool,
         /// The error of the network or of the HTTP library behind it, if there is one.
         source: Option<Arc<dyn Error + Send + Sync>>,
     },
@@ -57,6 +63,40 @@ pub enum RegistryError {
         registry: RegistryName,
     },
 }
+
+/// The kind of the error of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestErrorKind {
+    /// The registry cannot be reached, or its answer cannot be used.
+    Failed,
+    /// The answer is a web page, or leads to another server, as those of networks that require a login do.
+    Intercepted,
+    /// The registry rejected the request.
+    Rejected,
+    /// There are no credentials, or they are not accepted: other ones would help.
+    Unauthorized,
+    /// The credentials are accepted, and do not permit this.
+    Insufficient,
+    /// Access is denied for a reason that other credentials do not change.
+    Denied,
+}
+
+impl RequestErrorKind {
+    /// Whether the registry refused access, or something between refused it.
+    pub fn is_refusal(self) -> bool {
+        matches!(
+            self,
+            Self::Intercepted | Self::Unauthorized | Self::Insufficient | Self::Denied
+        )
+    }
+}
+
+/// The hint for a registry that cannot be reached.
+const OFFLINE_HINT: &str = "`--offline` uses only what is in the cache";
+
+/// The hint for a registry that failed, and whose answer no cache has.
+pub(crate) const LATER_HINT: &str = "try again later, or ask the operator of the registry";
 
 impl fmt::Display for RegistryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,8 +217,29 @@ impl RegistryError {
             } => Diagnostic::error(Code::Usage, self.to_string()).hint(format!(
                 "`namespaces` of `registries.{registry}` has `{namespace}`; name that registry, too, or another one in its place: `{registry}=LOCATION`"
             )),
+            Self::Request {
+                finding,
+                cache_may_help: true,
+                ..
+            } => finding.as_ref().clone().hint(OFFLINE_HINT),
             Self::Invalid(finding) | Self::Request { finding, .. } => finding.as_ref().clone(),
         }
+    }
+
+    /// The same error of an operation for which a cache cannot help, such as publishing.
+    #[must_use]
+    pub fn without_cache(mut self) -> Self {
+        if let Self::Request {
+            finding,
+            cache_may_help,
+            ..
+        } = &mut self
+            && std::mem::take(cache_may_help)
+            && finding.hints.is_empty()
+        {
+            finding.hints.push(LATER_HINT.to_owned());
+        }
+        self
     }
 }
 

@@ -469,11 +469,8 @@ fn not_address(package: &Path, context: &Context) -> Result<()> {
 
 /// The failure to read a registry, without the hint to use the cache instead, which does not help to publish.
 fn without_cache(error: RegistryError) -> Failure {
-    let mut failure = Failure::from(error);
+    let mut failure = Failure::from(error.without_cache());
     for finding in &mut failure.findings {
-        finding
-            .hints
-            .retain(|hint| !hint.starts_with("`--offline`"));
         if finding.code == Code::Offline {
             // Another run would not fill a cache that this one could use.
             finding.hints = vec!["a package is published without `--offline`".to_owned()];

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, read_json};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::protocol::{CreatedToken, Identity, Owners, TokenDescription, TokenList};
-use crate::registry_error::RegistryError;
+use crate::registry_error::{RegistryError, RequestErrorKind};
 
 use super::HttpRegistry;
 use super::error::{AttemptError, ErrorKind};
@@ -130,9 +129,12 @@ impl HttpRegistry {
         let request = self.request(&config, Method::PUT, &path, Some(json_body(&json!(new))))?;
         let changed = self.call(&request, |reply| read(&reply.body()?));
         let rejected = match changed {
-            Err(RegistryError::Request { finding, source }) if finding.code == Code::Rejected => {
-                RegistryError::Request { finding, source }
-            }
+            Err(
+                error @ RegistryError::Request {
+                    kind: RequestErrorKind::Rejected,
+                    ..
+                },
+            ) => error,
             other => return other,
         };
         // If the first answer was lost, the repeated request meets the change that the first one made.

@@ -7,8 +7,10 @@ use std::time::Duration;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
 
+use super::address::shown;
+use super::request::Request;
 use super::tls_error::CertificateProblem;
-use crate::registry_error::RegistryError;
+use crate::registry_error::{LATER_HINT, RegistryError, RequestErrorKind};
 use crate::registry_title::titled;
 
 /// The most characters of text from a server in a message.
@@ -75,12 +77,6 @@ pub(super) enum ErrorKind {
     /// The registry exceeds a limit of the reading.
     Limit(ExceededLimit),
 }
-
-/// The hint for a registry that cannot be reached.
-pub(super) const OFFLINE_HINT: &str = "`--offline` uses only what is in the cache";
-
-/// The hint for a registry that failed, and whose answer no cache has.
-pub(super) const LATER_HINT: &str = "try again later, or ask the operator of the registry";
 
 /// The hint for a server whose answers are not those of a registry.
 pub(super) fn address_hint(address: &str) -> String {
@@ -162,29 +158,86 @@ impl AttemptError {
 pub(super) struct RequestError {
     pub(super) error: AttemptError,
     pub(super) attempts: usize,
+    request: Box<FailedRequest>,
+}
+
+/// What is known of a request that failed.
+#[derive(Debug, Default)]
+struct FailedRequest {
     /// The method and the address, as they can be shown.
-    pub(super) request: String,
+    shown: String,
+    /// Whether the request changes something.
+    is_write: bool,
     /// Whether the request creates something.
-    pub(super) creates: bool,
+    creates: bool,
+    /// The package that the request is about.
+    package: Option<PackageName>,
 }
 
 impl RequestError {
+    /// The error of a request after some attempts.
+    pub(super) fn new(error: AttemptError, attempts: usize, request: &Request) -> Self {
+        Self {
+            error,
+            attempts,
+            request: Box::new(FailedRequest {
+                shown: format!("{} {}", request.method, shown(&request.url)),
+                is_write: request.is_write(),
+                creates: request.creates,
+                package: request.package(),
+            }),
+        }
+    }
+
     /// The error of a request that was not sent. `request` has the method and the address, as they can be shown.
     pub(super) fn unsent(error: AttemptError, request: impl Into<String>) -> Self {
         Self {
             error,
             attempts: 0,
-            request: request.into(),
-            creates: false,
+            request: Box::new(FailedRequest {
+                shown: request.into(),
+                ..FailedRequest::default()
+            }),
         }
     }
 
     /// The error of a registry with this name. `address` is what `pkgres login` takes.
     pub(super) fn into_error(self, registry: &RegistryName, address: &str) -> RegistryError {
         RegistryError::Request {
+            registry: registry.clone(),
+            kind: self.kind(),
             finding: Box::new(self.to_finding(registry, address)),
+            cache_may_help: self.cache_may_help(),
             source: self.error.cause.map(|cause| Arc::new(cause) as _),
         }
+    }
+
+    fn kind(&self) -> RequestErrorKind {
+        let answer = &self.error.answer;
+        let is_elsewhere = answer.elsewhere.is_some() || answer.moved_to.is_some();
+        match self.error.kind {
+            ErrorKind::Intercepted => RequestErrorKind::Intercepted,
+            ErrorKind::Rejected => RequestErrorKind::Rejected,
+            ErrorKind::Denied if is_elsewhere => RequestErrorKind::Denied,
+            ErrorKind::Denied => match answer.code.as_str() {
+                "pkgres.forbidden" => RequestErrorKind::Insufficient,
+                "pkgres.not_owner" => RequestErrorKind::Denied,
+                // Another token would not be used instead.
+                _ if answer.place_of_credentials.is_some() => RequestErrorKind::Denied,
+                _ => RequestErrorKind::Unauthorized,
+            },
+            _ => RequestErrorKind::Failed,
+        }
+    }
+
+    /// Whether what was requested may be in the cache.
+    fn cache_may_help(&self) -> bool {
+        let is_gone = match &self.error.kind {
+            ErrorKind::Unreachable => true,
+            ErrorKind::Limit(limit) => limit.is_of_time(),
+            _ => false,
+        };
+        is_gone && !self.request.is_write
     }
 
     fn to_finding(&self, registry: &RegistryName, address: &str) -> Diagnostic {
@@ -192,14 +245,13 @@ impl RequestError {
             error,
             attempts,
             request,
-            creates,
         } = self;
         let reason = Escaped::within(&error.reason, SHOWN_CHARACTERS);
         let tried = match attempts {
             0 | 1 => String::new(),
             attempts => format!(" (tried {attempts} times)"),
         };
-        let may_be_done = *creates
+        let may_be_done = request.creates
             && !error.was_refused
             && matches!(
                 error.kind,
@@ -207,7 +259,7 @@ impl RequestError {
             );
         let (code, what) = self.summary(may_be_done);
         let title = titled(registry);
-        let message = format!("{title} {what}: {request}: {reason}{tried}");
+        let message = format!("{title} {what}: {}: {reason}{tried}", request.shown);
         let mut finding = Diagnostic::error(code, message);
         if may_be_done {
             finding = finding.hint(format!(
@@ -228,15 +280,6 @@ impl RequestError {
         }
     }
 
-    /// Whether the request changes something.
-    fn is_write(&self) -> bool {
-        let methods = ["PUT ", "DELETE "];
-        self.creates
-            || methods
-                .iter()
-                .any(|method| self.request.starts_with(method))
-    }
-
     /// The code of the finding, and what the registry did. `may_be_done` says whether the request may have had its
     /// effect.
     fn summary(&self, may_be_done: bool) -> (Code, &'static str) {
@@ -244,7 +287,7 @@ impl RequestError {
             ErrorKind::Unreachable if may_be_done => {
                 (Code::RegistryUnreachable, "did not confirm the request")
             }
-            ErrorKind::Unreachable | ErrorKind::Intercepted if self.is_write() => {
+            ErrorKind::Unreachable | ErrorKind::Intercepted if self.request.is_write => {
                 (Code::RegistryUnreachable, "did not carry out the request")
             }
             ErrorKind::Unreachable | ErrorKind::WithoutTls | ErrorKind::Intercepted => {
@@ -269,7 +312,7 @@ impl RequestError {
 
     /// Adds what helps against an error that is not a rejection.
     fn with_hints(&self, finding: Diagnostic, address: &str) -> Diagnostic {
-        let (error, is_write) = (&self.error, self.is_write());
+        let error = &self.error;
         if let Some(moved_to) = &error.answer.moved_to {
             return finding.hint(format!(
                 "if the registry is now at {moved_to}, use that address"
@@ -277,24 +320,21 @@ impl RequestError {
         }
         match &error.kind {
             ErrorKind::Unreachable => match unreachable_hint(error, address) {
-                Some(hint) if is_write => finding.hint(hint),
-                None if is_write => finding.hint(LATER_HINT),
-                Some(hint) => finding.hint(hint).hint(OFFLINE_HINT),
-                None => finding.hint(OFFLINE_HINT),
+                Some(hint) => finding.hint(hint),
+                None if self.request.is_write => finding.hint(LATER_HINT),
+                None => finding,
             },
             // The caller is known: another token would help, logging in with the same one would not.
-            ErrorKind::Denied
-                if error.answer.code == "pkgres.forbidden" && error.answer.elsewhere.is_none() =>
-            {
+            ErrorKind::Denied if self.kind() == RequestErrorKind::Insufficient => {
                 finding.hint(format!(
-                "a token that permits this is necessary; `pkgres login {address}` stores it"
-            ))
+                    "a token that permits this is necessary; `pkgres login {address}` stores it"
+                ))
             }
             // The package is somebody else's. Its owners can change that, a token cannot.
             ErrorKind::Denied
                 if error.answer.code == "pkgres.not_owner" && error.answer.elsewhere.is_none() =>
             {
-                let package = package_in(&self.request).unwrap_or("PACKAGE");
+                let package = self.request.package.as_ref().map_or("PACKAGE", PackageName::as_str);
                 finding.hint(format!(
                     "`pkgres owner list {package} --registry {address}` shows the owners; one of them can add you with \
                      `pkgres owner add`"
@@ -320,9 +360,6 @@ impl RequestError {
                     address.strip_prefix("galaxy:").unwrap_or(address)
                 ))
                 .hint(address_hint(address)),
-            ErrorKind::Limit(limit) if limit.is_of_time() && !is_write => {
-                finding.hint(limit.hint()).hint(OFFLINE_HINT)
-            }
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(problem) => finding.hint(problem.hint()),
             ErrorKind::WithoutTls => finding.hint(format!(
@@ -340,7 +377,7 @@ impl RequestError {
             "pkgres.no_such_token" => finding.hint(format!(
                 "`pkgres token list --registry {address}` shows the tokens with their ids"
             )),
-            "pkgres.no_such_version" => match package_in(&self.request) {
+            "pkgres.no_such_version" => match &self.request.package {
                 Some(package) => finding.hint(format!(
                     "`pkgres info {package} --registry {address}` lists its versions"
                 )),
@@ -358,13 +395,6 @@ impl RequestError {
             _ => finding,
         }
     }
-}
-
-/// The package that a request is about.
-fn package_in(request: &str) -> Option<&str> {
-    let (_, rest) = request.split_once("/packages/")?;
-    let (package, _) = rest.split_once('/')?;
-    PackageName::parse(package).is_ok().then_some(package)
 }
 
 /// What to look at if no answer came from an address.
@@ -416,198 +446,4 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_registry_that_cannot_write_is_not_called_unreadable() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let shown = |request: &str| {
-            let failed = RequestError {
-                error: AttemptError::new(ErrorKind::Unreachable, "the disk is full"),
-                attempts: 1,
-                request: request.to_owned(),
-                creates: false,
-            };
-            let error = failed.into_error(&registry, "https://example.org/");
-            let finding = error.to_diagnostic();
-            (finding.message, finding.hints)
-        };
-        let (message, hints) = shown("PUT https://example.org/v1");
-        assert!(
-            message.contains("did not carry out the request"),
-            "{message}"
-        );
-        assert_eq!(
-            hints,
-            ["try again later, or ask the operator of the registry"]
-        );
-        let (message, hints) = shown("GET https://example.org/v1");
-        assert!(message.contains("cannot be read"), "{message}");
-        assert_eq!(hints, [OFFLINE_HINT]);
-    }
-
-    #[test]
-    fn a_refused_connection_is_recognized_whatever_the_system_calls_it() {
-        #[derive(Debug, thiserror::Error)]
-        #[error("cannot connect")]
-        struct Failed(#[source] io::Error);
-
-        let refused = |kind| is_refused(&Failed(io::Error::new(kind, "Verbindung abgelehnt")));
-        assert!(refused(io::ErrorKind::ConnectionRefused));
-        assert!(!refused(io::ErrorKind::ConnectionReset));
-    }
-
-    #[test]
-    fn a_registry_that_is_too_slow_is_not_needed_offline() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let hints = |limit, request: &str| {
-            let failed = RequestError {
-                error: AttemptError::new(ErrorKind::Limit(limit), "it is slow"),
-                attempts: 1,
-                request: request.to_owned(),
-                creates: false,
-            };
-            let error = failed.into_error(&registry, "https://example.org/");
-            error.to_diagnostic().hints
-        };
-        let read = hints(ExceededLimit::Begin, "GET https://example.org/v1");
-        assert!(read[0].contains("set `network-min-rate` to 0"), "{read:?}");
-        assert_eq!(read[1..], [OFFLINE_HINT]);
-        let write = hints(ExceededLimit::Begin, "PUT https://example.org/v1");
-        assert_eq!(write.len(), 1, "{write:?}");
-        let many = hints(ExceededLimit::Packages, "GET https://example.org/v1");
-        assert_eq!(many.len(), 1, "{many:?}");
-    }
-
-    #[test]
-    fn a_proxy_that_cannot_be_reached_is_not_taken_for_the_registry() {
-        let reason = "tunnel error: failed to create underlying connection: tcp connect error: Connection refused";
-        let error = AttemptError::transient(ErrorKind::Unreachable, reason);
-        let hint = unreachable_hint(&error, "https://example.org/");
-        assert_eq!(
-            hint.as_deref(),
-            Some("check the proxy in HTTPS_PROXY or ALL_PROXY")
-        );
-    }
-
-    #[test]
-    fn a_server_that_is_no_registry_has_a_hint_about_its_address() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let failed = RequestError {
-            error: AttemptError::new(ErrorKind::Malformed, "it redirects more than 3 times"),
-            attempts: 1,
-            request: "GET https://example.org/v1".to_owned(),
-            creates: false,
-        };
-        let error = failed.into_error(&registry, "https://example.org/");
-        assert_eq!(
-            error.to_diagnostic().hints,
-            ["check that https://example.org/ is the address of a registry, or ask its operator"]
-        );
-    }
-
-    #[test]
-    fn the_hints_of_a_registry_come_before_those_of_the_client() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let failed = RequestError {
-            error: AttemptError {
-                answer: Box::new(ErrorAnswer {
-                    code: "pkgres.unsatisfiable".to_owned(),
-                    hints: vec!["the versions are 1.0.0\u{1b}[2J".to_owned(); MAX_HINTS + 1],
-                    ..ErrorAnswer::default()
-                }),
-                ..AttemptError::new(ErrorKind::Rejected, "there is no version 7")
-            },
-            attempts: 1,
-            request: "PUT https://example.org/v1".to_owned(),
-            creates: false,
-        };
-        let error = failed.into_error(&registry, "https://example.org/");
-        let hints = error.to_diagnostic().hints;
-        assert_eq!(hints.len(), MAX_HINTS + 1, "{hints:?}");
-        assert!(hints[0].starts_with("the versions are 1.0.0"), "{hints:?}");
-        assert!(!hints[0].contains('\u{1b}'), "{hints:?}");
-        assert!(
-            hints[MAX_HINTS].contains("--allow-unsatisfiable"),
-            "{hints:?}"
-        );
-    }
-
-    #[test]
-    fn hints_about_credentials_name_those_that_were_sent() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let hint = |answer: ErrorAnswer| {
-            let failed = RequestError {
-                error: AttemptError {
-                    answer: Box::new(answer),
-                    ..AttemptError::new(ErrorKind::Denied, "there is no such token")
-                },
-                attempts: 1,
-                request: "GET https://example.org/v1/whoami".to_owned(),
-                creates: false,
-            };
-            let error = failed.into_error(&registry, "https://example.org/");
-            error.to_diagnostic().hints.join("; ")
-        };
-        let elsewhere = ErrorAnswer {
-            elsewhere: Some("https://api.example.org".to_owned()),
-            ..ErrorAnswer::default()
-        };
-        let found = hint(elsewhere);
-        assert!(
-            found.contains("are not sent to https://api.example.org"),
-            "{found}"
-        );
-        let moved = ErrorAnswer {
-            moved_to: Some("https://new.example.org/".to_owned()),
-            ..ErrorAnswer::default()
-        };
-        let found = hint(moved);
-        assert!(found.contains("now at https://new.example.org/"), "{found}");
-        let netrc = ErrorAnswer {
-            place_of_credentials: Some("in /home/me/.netrc".to_owned()),
-            ..ErrorAnswer::default()
-        };
-        let found = hint(netrc);
-        assert!(found.contains("those in /home/me/.netrc"), "{found}");
-    }
-
-    #[test]
-    fn a_known_caller_gets_no_hint_to_log_in() {
-        let registry = RegistryName::parse("acme").expect("a name");
-        let address = "https://example.org/";
-        let hints = |code: &str| {
-            let failed = RequestError {
-                error: AttemptError {
-                    answer: Box::new(ErrorAnswer {
-                        code: code.to_owned(),
-                        ..ErrorAnswer::default()
-                    }),
-                    ..AttemptError::new(ErrorKind::Denied, "no")
-                },
-                attempts: 1,
-                request: "PUT https://example.org/v1/packages/org.acme.Db/owners".to_owned(),
-                creates: false,
-            };
-            failed.into_error(&registry, address).to_diagnostic().hints
-        };
-        assert_eq!(
-            hints("pkgres.not_owner"),
-            [
-                "`pkgres owner list org.acme.Db --registry https://example.org/` shows the owners; one of them can add \
-                 you with `pkgres owner add`"
-            ]
-        );
-        assert_eq!(
-            hints("pkgres.unauthorized"),
-            ["`pkgres login https://example.org/` stores a token"]
-        );
-        assert_eq!(
-            hints("pkgres.forbidden"),
-            [
-                "a token that permits this is necessary; `pkgres login https://example.org/` stores it"
-            ]
-        );
-    }
-}
+mod tests;

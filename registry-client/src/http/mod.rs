@@ -84,10 +84,10 @@ use crate::threads::{Background, lock};
 use crate::whole_registry::{Found, defined_classes};
 
 use document::DocumentReader;
-use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};
+use error::{AttemptError, ErrorKind, RequestError};
 use reading::Reading;
 use request::Request;
-use response::{Reply, WEB_PAGE};
+use response::Reply;
 use transport::{Authorization, Transport};
 
 /// The largest document about a class, in bytes.
@@ -179,7 +179,9 @@ impl HttpRegistry {
         }
         match &reading.config {
             Some((config, at)) if *at == self.transport.options.now => Ok(config.clone()),
-            _ => self.fetch_config(&mut reading).map_err(without_hints),
+            _ => self
+                .fetch_config(&mut reading)
+                .map_err(RegistryError::without_cache),
         }
     }
 
@@ -391,9 +393,12 @@ impl Registry for HttpRegistry {
             return Ok(packages);
         }
         let packages = match self.transport.wait(self.fetch_class(&config, class)) {
-            Err(error) if config.batch.is_none() && is_refused(&error) => self
-                .defining_by_documents(reading, &config, class)
-                .map_err(|_| error)?,
+            Err(error @ RegistryError::Request { kind, .. })
+                if config.batch.is_none() && kind.is_refusal() =>
+            {
+                self.defining_by_documents(reading, &config, class)
+                    .map_err(|_| error)?
+            }
             found => found?,
         };
         let entry = (packages.clone(), reading.serial);
@@ -450,31 +455,6 @@ impl Registry for HttpRegistry {
             Some(artifact) => package_of_artifact(&artifact, record, options),
             None => Ok(None),
         }
-    }
-}
-
-/// Whether a registry refused a file, or sent a page in its place.
-fn is_refused(error: &RegistryError) -> bool {
-    let RegistryError::Request { finding, .. } = error else {
-        return false;
-    };
-    finding.code == Code::Denied || finding.message.contains(WEB_PAGE)
-}
-
-/// An error without the hint about the cache, where the cache cannot help.
-fn without_hints(error: RegistryError) -> RegistryError {
-    match error {
-        RegistryError::Request {
-            mut finding,
-            source,
-        } if matches!(finding.code, Code::RegistryUnreachable | Code::Limit) => {
-            finding.hints.retain(|hint| hint != OFFLINE_HINT);
-            if finding.hints.is_empty() {
-                finding.hints.push(error::LATER_HINT.to_owned());
-            }
-            RegistryError::Request { finding, source }
-        }
-        other => other,
     }
 }
 

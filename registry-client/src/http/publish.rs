@@ -195,7 +195,7 @@ impl HttpRegistry {
         check: impl Fn(Reply) -> Result<T, AttemptError> + Send + Sync,
     ) -> Result<T, RegistryError> {
         let sent = self.transport.wait(self.transport.send(request, check));
-        sent.map_err(super::without_hints)
+        sent.map_err(RegistryError::without_cache)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pkgres_manifest::PackageName;
 use reqwest::Method;
 use url::Url;
 
@@ -31,6 +32,18 @@ impl Request {
     /// Whether the method changes nothing.
     pub(super) fn is_reading(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
+    }
+
+    /// Whether it changes something. Other requests have a body as well.
+    pub(super) fn is_write(&self) -> bool {
+        self.creates || self.method == Method::PUT || self.method == Method::DELETE
+    }
+
+    /// The package that it is about.
+    pub(super) fn package(&self) -> Option<PackageName> {
+        let mut parts = self.url.path_segments()?;
+        parts.find(|part| *part == "packages")?;
+        PackageName::parse(parts.next()?).ok()
     }
 
     /// A request for an artifact.

@@ -18,9 +18,6 @@ use super::request::Request;
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
-/// The reason of an error whose answer is a web page.
-pub(super) const WEB_PAGE: &str = "the answer is a web page";
-
 /// A response.
 #[derive(Debug)]
 pub(super) enum Reply {
@@ -76,7 +73,7 @@ impl Origin {
             return None;
         }
         let reason = if self.url == request.url {
-            WEB_PAGE.to_owned()
+            "the answer is a web page".to_owned()
         } else {
             format!("it redirects to {}, which is a web page", shown(&self.url))
         };

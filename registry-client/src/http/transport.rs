@@ -17,10 +17,10 @@ use reqwest::{RequestBuilder, Response, StatusCode};
 use tokio::runtime::Runtime;
 use url::Url;
 
-use crate::registry_error::RegistryError;
+use crate::registry_error::{RegistryError, RequestErrorKind};
 use crate::registry_title::titled;
 
-use super::address::{Address, shown};
+use super::address::Address;
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
 use super::credential_sources::CredentialOrigin;
@@ -115,7 +115,10 @@ impl Transport {
         let message = format!("{} cannot be read: {cause}", titled(&self.name));
         let finding = Diagnostic::error(Code::RegistryUnreachable, message);
         RegistryError::Request {
+            registry: self.name.clone(),
+            kind: RequestErrorKind::Failed,
             finding: Box::new(finding.hint(address_hint(&self.shown_address))),
+            cache_may_help: false,
             source: Some(Arc::from(cause)),
         }
     }
@@ -341,12 +344,7 @@ impl Transport {
                 let seconds = delay.as_secs();
                 error.reason = format!("{}; it asks to retry in {seconds} s", error.reason);
             }
-            RequestError {
-                error,
-                attempts: attempts.load(Ordering::Relaxed),
-                request: format!("{} {}", request.method, shown(&request.url)),
-                creates: request.creates,
-            }
+            RequestError::new(error, attempts.load(Ordering::Relaxed), request)
         })
     }
 

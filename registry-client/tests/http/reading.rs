@@ -101,7 +101,7 @@ fn classes_of_a_similar_name_are_found_in_packages_that_were_looked_up() {
     assert_eq!(registry.defined_classes(), [site]);
 }
 
-/// Buckets refuse access to files that do not exist, or have a page for them.
+/// Buckets refuse access to files that do not exist, have a page for them, or redirect to one.
 #[test]
 fn a_mirror_that_hides_what_it_does_not_have_knows_its_classes() {
     let mut world = World::new();
@@ -112,12 +112,16 @@ fn a_mirror_that_hides_what_it_does_not_have_knows_its_classes() {
         .packages
         .insert(name("org.acme.Web"), vec![record(line)]);
     let page = "<!DOCTYPE html><html></html>";
-    for (status, body) in [(403, "<Code>AccessDenied</Code>"), (200, page)] {
+    let denied = "<Code>AccessDenied</Code>";
+    for (status, body) in [(403, denied), (200, page), (302, "")] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let of_world = world.clone();
         let fake = Fake::start(move |request| {
             if request.path.starts_with("/index/v1/classes/") {
-                return Reply::new(status, body);
+                return Reply::new(status, body).with("Location", "/missing");
+            }
+            if request.path == "/missing" {
+                return Reply::new(200, page);
             }
             of_world.answer(request)
         });

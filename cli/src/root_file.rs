@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{Follow, entry_path, open_file, read_file};
-use pkgres_formats::{Format, FormatFile, ReleaseExtent};
+use pkgres_files::{Follow, entry_path, read_file, read_head};
+use pkgres_formats::{Format, FormatFile, HEAD_BYTES, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
 
 use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
-
-/// How many bytes of a file are needed to recognize it.
-const HEAD_BYTES: usize = 4096;
 
 /// The most roots that a message names.
 const MAX_NAMED: usize = 5;
@@ -117,12 +114,8 @@ pub(crate) fn is_release_folder(folder: &Path) -> bool {
 
 /// Whether a root is a release that takes its folder as a whole.
 fn takes_folder(root: &Path, format: &dyn Format) -> bool {
-    let (name, head) = (root.to_string_lossy(), head(root).unwrap_or_default());
-    let file = FormatFile {
-        path: &name,
-        bytes: &head,
-    };
-    format.release_extent(&file) == Some(ReleaseExtent::Folder)
+    let head = Head::read(root).unwrap_or_else(|| Head::empty(root));
+    format.release_extent(&head.file()) == Some(ReleaseExtent::Folder)
 }
 
 /// The roots in a folder that have one of the names of their format.
@@ -149,26 +142,19 @@ fn is_foreign(format: &&'static dyn Format) -> bool {
 
 /// The format of a root of another ecosystem, or of the stated one.
 fn format_of(path: &Path, stated: Option<&'static dyn Format>) -> Option<&'static dyn Format> {
-    let head = head(path)?;
-    let name = path.to_string_lossy();
-    let file = FormatFile {
-        path: &name,
-        bytes: &head,
-    };
+    let head = Head::read(path)?;
     let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
     formats.find(|format| {
-        stated.is_none_or(|one| one.ecosystem() == format.ecosystem()) && format.is_root(&file)
+        stated.is_none_or(|one| one.ecosystem() == format.ecosystem())
+            && format.is_root(&head.file())
     })
 }
 
 /// The format of a release of another ecosystem: of a file, which need not be there, or of a folder without a manifest.
 pub(crate) fn format_of_release(path: &Path) -> Option<&'static dyn Format> {
     let is_release = |path: &Path, format: &dyn Format| {
-        let (name, head) = (path.to_string_lossy(), head(path).unwrap_or_default());
-        let file = FormatFile {
-            path: &name,
-            bytes: &head,
-        };
+        let head = Head::read(path).unwrap_or_else(|| Head::empty(path));
+        let file = head.file();
         format.is_release_name(file.name()) && format.release_extent(&file).is_some()
     };
     if path.join(MANIFEST_FILE).exists() {
@@ -215,14 +201,10 @@ fn named_roots_in(
 
 /// The format of a text that none recognizes, by the name of its file: it can say what is wrong with the text.
 fn by_name(path: &Path) -> Option<&'static dyn Format> {
-    let name = path.file_name()?.to_string_lossy();
-    let head = head(path)?;
-    let file = FormatFile {
-        path: &name,
-        bytes: &head,
-    };
+    let head = Head::read(path)?;
+    let file = head.file();
     let formats = pkgres_formats::ALL.iter().copied();
-    let mut formats = formats.filter(|format| format.is_release_name(&name));
+    let mut formats = formats.filter(|format| format.is_release_name(file.name()));
     let format = formats.next()?;
     let mut all = std::iter::once(format).chain(formats);
     let is_release = all.any(|format| format.release_extent(&file).is_some());
@@ -235,11 +217,8 @@ pub(crate) fn format_of_artifact(
     path: &Path,
     options: &ReadOptions,
 ) -> Option<&'static dyn Format> {
-    let (name, head) = (path.to_string_lossy(), head(path)?);
-    let file = FormatFile {
-        path: &name,
-        bytes: &head,
-    };
+    let head = Head::read(path)?;
+    let file = head.file();
     let formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
     let mut formats = formats
         .filter(|format| is_artifact(*format, &file))
@@ -252,8 +231,8 @@ pub(crate) fn format_of_artifact(
         return Some(first);
     };
     let file = FormatFile {
-        path: &name,
         bytes: &bytes,
+        ..file
     };
     let can_read =
         |format: &&'static dyn Format| format.read_releases(&file, &(), options).value().is_some();
@@ -317,14 +296,36 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
     Err(Diagnostic::error(Code::Usage, message).hint(hint))
 }
 
-/// The beginning of a file; `None` if it is not a plain file.
-fn head(path: &Path) -> Option<Vec<u8>> {
-    use std::io::Read as _;
+/// The name of a file and the beginning of its content, by which formats recognize it.
+struct Head {
+    name: String,
+    bytes: Vec<u8>,
+}
 
-    let file = open_file(path, u64::MAX, Follow::Links).ok()?;
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
-    Some(head)
+impl Head {
+    /// Reads the beginning of a file; `None` if it is not a plain file.
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = read_head(path, HEAD_BYTES, Follow::Links).ok()?;
+        Some(Self {
+            bytes,
+            ..Self::empty(path)
+        })
+    }
+
+    /// The name alone.
+    fn empty(path: &Path) -> Self {
+        Self {
+            name: path.to_string_lossy().into_owned(),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn file(&self) -> FormatFile<'_> {
+        FormatFile {
+            path: &self.name,
+            bytes: &self.bytes,
+        }
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -338,6 +339,6 @@ mod tests {
         let path = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.expect("mkfifo runs").success());
-        assert_eq!(head(&path), None);
+        assert!(Head::read(&path).is_none());
     }
 }

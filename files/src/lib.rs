@@ -56,7 +56,7 @@ pub use map::{FileBytes, map_file};
 pub use open_folder::EntryAttributes;
 pub use read::{
     Follow, entry_path, is_pipe, open_file, read_file, read_file_below, read_file_or_pipe,
-    read_open_file,
+    read_head, read_open_file,
 };
 pub use real_file_system::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]

@@ -75,6 +75,20 @@ pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileEr
     open_plain(path, limit, follow).map(|(file, _)| file)
 }
 
+/// Reads at most `length` bytes from the beginning of a plain file.
+///
+/// # Errors
+///
+/// The file cannot be read, or is not a plain file.
+pub fn read_head(path: &Path, length: usize, follow: Follow) -> Result<Vec<u8>, FileError> {
+    let file = open_file(path, u64::MAX, follow)?;
+    let mut head = Vec::with_capacity(length);
+    file.take(length as u64)
+        .read_to_end(&mut head)
+        .map_err(FileError::system("cannot read", path))?;
+    Ok(head)
+}
+
 /// Reads a plain file of at most `limit` bytes in a folder with foreign content: neither the file nor a folder on the
 /// way to it may be a link, which could lead anywhere.
 ///

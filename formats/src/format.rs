@@ -281,12 +281,15 @@ pub fn unread_parts(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     findings
 }
 
+/// The number of bytes at the beginning of a file that are enough to recognize it.
+pub const HEAD_BYTES: usize = 4096;
+
 /// A file that is offered to a format.
 #[derive(Clone, Copy)]
 pub struct FormatFile<'file> {
     /// The path of the file, for messages. It uses `/`.
     pub path: &'file str,
-    /// The content. To recognize a file, its first 4 KiB are enough.
+    /// The content. To recognize a file, its first [`HEAD_BYTES`] are enough.
     pub bytes: &'file [u8],
 }
 

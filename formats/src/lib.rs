@@ -44,7 +44,8 @@ mod rules;
 
 pub use class_packages::ClassPackages;
 pub use format::{
-    DigestedRecord, Distribution, Format, FormatFile, ProjectUse, ReleaseExtent, Root, unread_parts,
+    DigestedRecord, Distribution, Format, FormatFile, HEAD_BYTES, ProjectUse, ReleaseExtent, Root,
+    unread_parts,
 };
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};

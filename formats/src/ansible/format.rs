@@ -30,7 +30,7 @@ use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::shown_metadata::CollectionAbout;
 use crate::format::{
-    DigestedRecord, Distribution, Format, FormatFile, ProjectUse, ReleaseExtent, Root,
+    DigestedRecord, Distribution, Format, FormatFile, HEAD_BYTES, ProjectUse, ReleaseExtent, Root,
 };
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{ReferenceCheck, References as _};
@@ -393,7 +393,7 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
         GALAXY_FILE => true,
         // Other tools have files of this name.
         COLLECTION_MANIFEST => {
-            let beginning = &file.bytes[..file.bytes.len().min(4096)];
+            let beginning = &file.bytes[..file.bytes.len().min(HEAD_BYTES)];
             memchr::memmem::find(beginning, b"\"collection_info\"").is_some()
         }
         _ => false,

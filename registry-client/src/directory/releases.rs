@@ -3,11 +3,10 @@
 //! Their [`Format`]s recognize the files and read them at once, because names and versions are in the files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{FileError, FileSystem as _, Follow, RealFileSystem, open_file, read_file};
-use pkgres_formats::{Format, FormatFile, ReleaseExtent, unread_parts};
+use pkgres_files::{FileError, FileSystem as _, Follow, RealFileSystem, read_file, read_head};
+use pkgres_formats::{Format, FormatFile, HEAD_BYTES, ReleaseExtent, unread_parts};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions, Release, Version,
@@ -15,9 +14,6 @@ use pkgres_manifest::{
 
 use super::shown;
 use crate::folder_tree::FolderTree;
-
-/// The bytes of a file that are enough to recognize it.
-const RECOGNIZED_BYTES: u64 = 4096;
 
 /// The formats of other ecosystems than that of class packages whose releases are looked for.
 fn formats(options: &ReadOptions) -> impl Iterator<Item = &'static dyn Format> {
@@ -85,7 +81,10 @@ impl ReleaseFile {
             if !format.is_release_name(name) {
                 return None;
             }
-            let beginning = beginning.get_or_insert_with(|| read_beginning(target));
+            let beginning = beginning.get_or_insert_with(|| {
+                // What cannot be read is reported when the release is read.
+                read_head(target, HEAD_BYTES, Follow::Nothing).unwrap_or_default()
+            });
             let shown = shown(path);
             let file = FormatFile {
                 path: &shown,
@@ -193,16 +192,6 @@ pub(crate) fn releases_of_folder(
     };
     let (records, _) = file.read(options)?;
     Ok(records.iter().map(IndexRecord::release).collect())
-}
-
-/// The beginning of a file; empty if it cannot be read.
-fn read_beginning(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Ok(file) = open_file(path, u64::MAX, Follow::Nothing) {
-        // What cannot be read is reported when the release is read.
-        let _ = file.take(RECOGNIZED_BYTES).read_to_end(&mut bytes);
-    }
-    bytes
 }
 
 impl Releases {

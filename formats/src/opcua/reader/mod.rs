@@ -20,6 +20,7 @@ use super::node_id::{ExpandedNodeId, Identifier, Namespace, NodeId, UA_NAMESPACE
 use super::nodeset::{
     Model, NodeSet, NodeType, NodeUse, OwnNodes, Role, Source, TypeKind, TypeReference,
 };
+use crate::format::HEAD_BYTES;
 
 /// The XML namespace of NodeSet files.
 const NODE_SET_NAMESPACE: &str = "http://opcfoundation.org/UA/2011/03/UANodeSet.xsd";
@@ -140,7 +141,7 @@ pub(super) fn begins_like_node_set(bytes: &[u8]) -> bool {
     }
     // What is cut off may have it. What cannot be read up to there, such as a document type definition, has to be
     // reported if it is a NodeSet file.
-    let is_cut_off = bytes.len() >= RECOGNIZED_BYTES;
+    let is_cut_off = bytes.len() >= HEAD_BYTES;
     text.trim_start().starts_with('<') && (is_cut_off || has_start_of_root(bytes))
 }
 
@@ -165,9 +166,6 @@ fn has_start_of_root(bytes: &[u8]) -> bool {
         before.ends_with(b"<") && next.is_none_or(|next| !is_name(next) && *next != b':')
     })
 }
-
-/// The bytes of a file that are enough to recognize it.
-const RECOGNIZED_BYTES: usize = 4096;
 
 fn local_name(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)

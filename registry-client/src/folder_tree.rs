@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use pkgres_files::{FileError, Follow, read_file};
 use pkgres_formats::{FileTree, PathKind, linked_paths};
@@ -16,7 +17,7 @@ const MAX_ENTRIES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 
 /// What is in a folder.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Walked {
     files: BTreeSet<String>,
     /// The links to folders, with the paths of these.
@@ -27,9 +28,14 @@ struct Walked {
 
 /// The files in and below a folder, without the lockfile and the settings at its top and without what version control
 /// and editors leave: none of that is part of a release. Links are followed if they lead to files or folders of the tree.
+///
+/// The folder is walked once: a tree is for reading a folder that does not change meanwhile.
 #[derive(Debug, Clone)]
 pub struct FolderTree {
     root: PathBuf,
+    /// The root without links, if there is such a folder.
+    canonical_root: OnceLock<Option<PathBuf>>,
+    walked: OnceLock<Walked>,
 }
 
 impl FolderTree {
@@ -42,19 +48,26 @@ impl FolderTree {
         };
         Self {
             root: root.to_owned(),
+            canonical_root: OnceLock::new(),
+            walked: OnceLock::new(),
         }
+    }
+
+    fn canonical_root(&self) -> Option<&Path> {
+        let root = || fs::canonicalize(&self.root).ok();
+        self.canonical_root.get_or_init(root).as_deref()
     }
 
     /// The path of a file of the tree that a link leads to; `None` if it leads elsewhere.
     fn target(&self, link: &Path) -> Option<PathBuf> {
-        let root = fs::canonicalize(&self.root).ok()?;
+        let root = self.canonical_root()?;
         let target = fs::canonicalize(link).ok()?;
         (target.starts_with(root) && target.is_file()).then_some(target)
     }
 
     /// The path in the tree of a folder that a link leads to; `None` if it leads elsewhere, or to the whole tree.
     fn target_folder(&self, link: &Path) -> Option<String> {
-        let root = fs::canonicalize(&self.root).ok()?;
+        let root = self.canonical_root()?;
         let target = fs::canonicalize(link).ok().filter(|path| path.is_dir())?;
         let parts = target.strip_prefix(root).ok()?.components();
         let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
@@ -65,11 +78,19 @@ impl FolderTree {
 
     /// Whether a link leads to the whole tree.
     fn is_root(&self, link: &Path) -> bool {
-        let root = fs::canonicalize(&self.root);
-        root.is_ok_and(|root| fs::canonicalize(link).is_ok_and(|target| target == root))
+        let root = self.canonical_root();
+        root.is_some_and(|root| fs::canonicalize(link).is_ok_and(|target| target == root))
     }
 
-    /// The files, and the links.
+    /// The files and the links, which are looked for once.
+    fn walked(&self) -> Result<&Walked, Diagnostic> {
+        if let Some(walked) = self.walked.get() {
+            return Ok(walked);
+        }
+        let walked = self.walk()?;
+        Ok(self.walked.get_or_init(|| walked))
+    }
+
     fn walk(&self) -> Result<Walked, Diagnostic> {
         let mut found = Walked::default();
         let mut seen = 0_usize;
@@ -124,19 +145,17 @@ impl FolderTree {
 
 impl FileTree for FolderTree {
     fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
-        let folder = fs::canonicalize(&self.root).ok()?;
+        let folder = self.canonical_root()?;
         let is_it = folder.file_name() == Some(name.as_ref());
         let around = folder.parent().filter(|_| is_it)?;
         Some(Box::new(Self::new(around)))
     }
 
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        let Walked {
-            mut files, folders, ..
-        } = self.walk()?;
-        let linked = linked_paths(&files, &folders)?;
-        files.extend(linked);
-        Ok(files.into_iter().collect())
+        let Walked { files, folders, .. } = self.walked()?;
+        let mut paths = files.clone();
+        paths.extend(linked_paths(files, folders)?);
+        Ok(paths.into_iter().collect())
     }
 
     fn kind_of(&self, path: &str) -> Option<PathKind> {
@@ -152,11 +171,11 @@ impl FileTree for FolderTree {
     }
 
     fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
-        Ok(self.walk()?.folders)
+        Ok(self.walked()?.folders.clone())
     }
 
     fn links_to_elsewhere(&self) -> Result<Vec<String>, Diagnostic> {
-        Ok(self.walk()?.elsewhere.into_iter().collect())
+        Ok(self.walked()?.elsewhere.iter().cloned().collect())
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
@@ -168,7 +187,8 @@ impl FileTree for FolderTree {
         let full = self.root.join(relative);
         let is_in_tree = fs::symlink_metadata(&full).is_ok_and(|metadata| !metadata.is_symlink())
             && fs::canonicalize(&full).is_ok_and(|found| {
-                fs::canonicalize(&self.root).is_ok_and(|root| found.starts_with(root))
+                let root = self.canonical_root();
+                root.is_some_and(|root| found.starts_with(root))
             });
         let full = if is_in_tree {
             full

@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, Ecosystem, MANIFEST_FILE, Package, PackageManifest,
-    PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, sha256,
+    PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, Version, sha256,
 };
 
 use crate::format::{DigestedRecord, Format, FormatFile, ReleaseExtent, Root, first_error};
@@ -115,6 +115,10 @@ impl Format for ClassPackages {
             (Err(errors), _) => Parsed::new(None, errors),
             (_, Err(error)) => Parsed::failed(error),
         }
+    }
+
+    fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
+        format!("{package}-{version}.zip")
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{FileError, Follow, entry_path, read_file};
+use pkgres_formats::{ClassPackages, Format as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Limits, MANIFEST_FILE, Package, PackageManifest, PackageName,
@@ -223,7 +224,7 @@ impl PackageFolder {
     /// The default file name of the archive of a release. Such archives, of any version, are not part of the package
     /// in whose folder they are, so that packing again gives the same archive.
     pub fn archive_name(name: &PackageName, version: &Version) -> String {
-        format!("{name}-{version}.zip")
+        ClassPackages.artifact_name(name, version)
     }
 
     /// The release whose archive has this [file name](Self::archive_name).

@@ -193,15 +193,7 @@ impl Vendored<'_> {
 fn artifact_names(lock: &Lockfile, format: &'static dyn Format) -> BTreeMap<Release, String> {
     let releases = lock.packages.keys();
     let names = releases.map(|release| {
-        let Release {
-            name: package,
-            version,
-        } = release;
-        let name = if format.ecosystem() == CLASS_PACKAGES {
-            PackageFolder::archive_name(package, version)
-        } else {
-            format.artifact_name(package, version)
-        };
+        let name = format.artifact_name(&release.name, &release.version);
         (release.clone(), name)
     });
     names.collect()

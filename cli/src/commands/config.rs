@@ -26,8 +26,8 @@ pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> 
             key,
             values,
             project,
-        } => set(key, values, *project, context, output),
-        ConfigCommand::Unset { key, project } => unset(key, *project, context, output),
+        } => set(key, values, files(*project), context, output),
+        ConfigCommand::Unset { key, project } => unset(key, files(*project), context, output),
     }
 }
 
@@ -147,11 +147,20 @@ fn check_values(setting: &Declared, values: &[String], command: &str) -> Result<
     })
 }
 
+/// The settings file that `--project` chooses, or its absence.
+fn files(is_project: bool) -> Files {
+    if is_project {
+        Files::Project
+    } else {
+        Files::User
+    }
+}
+
 /// Writes a setting into the file of the user or of the project.
 fn set(
     key: &str,
     values: &[String],
-    is_project: bool,
+    files: Files,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -169,8 +178,13 @@ fn set(
         )
     };
     // A table is in the file of the project, whichever is meant.
-    let is_project = is_project || setting.kind == Kind::Table;
-    let (path, files) = file_of(settings, is_project)?;
+    let files = if setting.kind == Kind::Table {
+        Files::Project
+    } else {
+        files
+    };
+    let is_project = files == Files::Project;
+    let path = file_of(settings, files)?;
     if setting.files != Files::Both && setting.files != files {
         let (whose, hint) = if is_project {
             ("the user", command(""))
@@ -238,23 +252,22 @@ fn with_other_file(mut failure: Failure, files: Files) -> Failure {
 }
 
 /// The settings file of the user or of the project.
-fn file_of(settings: &Settings, is_project: bool) -> Result<(PathBuf, Files)> {
-    if is_project {
+fn file_of(settings: &Settings, files: Files) -> Result<PathBuf> {
+    if files == Files::Project {
         let known = Some(settings.project.path.clone()).filter(|path| !path.as_os_str().is_empty());
-        let path = known.unwrap_or_else(|| PathBuf::from(SETTINGS_FILE));
-        return Ok((path, Files::Project));
+        return Ok(known.unwrap_or_else(|| PathBuf::from(SETTINGS_FILE)));
     }
-    let path = settings.user_path.clone().ok_or_else(|| {
-        Failure::usage("there is no folder for settings: set PKGRES_CONFIG or HOME")
-    })?;
-    Ok((path, Files::User))
+    settings
+        .user_path
+        .clone()
+        .ok_or_else(|| Failure::usage("there is no folder for settings: set PKGRES_CONFIG or HOME"))
 }
 
 /// Removes a setting from the file of the user or of the project.
-fn unset(key: &str, is_project: bool, context: &Context, output: &mut Output) -> Result<Exit> {
+fn unset(key: &str, files: Files, context: &Context, output: &mut Output) -> Result<Exit> {
     let setting = setting_of(key)?;
     let settings = &context.settings;
-    let (path, _) = file_of(settings, is_project)?;
+    let path = file_of(settings, files)?;
     let was_set = remove_setting(&path, setting, |folder| output.note_waiting(folder))?;
     if output.is_json() {
         output.json(&json!({

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use super::Node;
-use super::edges::{Edge, EdgeKind, Edges};
+use super::edges::{Edge, EdgeKind, Edges, leads_to};
 use crate::resource::{Identifier, Relation};
 
 /// Pairs of nodes of which the first goes before the second.
@@ -23,27 +23,13 @@ pub(super) fn add(nodes: &[Node], edges: &mut Edges) {
     }
     let mut successors = edges.successors(nodes.len());
     for (first, second) in possible {
-        if !leads_to(&successors, second, first) {
+        let next = |node: usize| successors[node].iter().map(|edge| edge.to);
+        if !leads_to(successors.len(), second, first, next) {
             let kind = EdgeKind::Order;
             successors[first].push(Edge { to: second, kind });
             edges.add(first, second, kind);
         }
     }
-}
-
-/// Whether a path leads from one node to another.
-fn leads_to(successors: &[Vec<Edge>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; successors.len()];
-    let mut open = vec![from];
-    while let Some(node) = open.pop() {
-        if node == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[node], true) {
-            open.extend(successors[node].iter().map(|edge| edge.to));
-        }
-    }
-    false
 }
 
 /// The edges, and those that are only there if they are possible.

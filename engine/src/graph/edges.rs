@@ -37,6 +37,28 @@ impl Edge {
     }
 }
 
+/// Whether a path leads from one of so many nodes to another. `successors` returns the nodes right after a node.
+pub(super) fn leads_to<Successors: IntoIterator<Item = usize>>(
+    nodes: usize,
+    from: usize,
+    to: usize,
+    successors: impl Fn(usize) -> Successors,
+) -> bool {
+    let mut seen = vec![false; nodes];
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        for next in successors(node) {
+            if next == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                open.push(next);
+            }
+        }
+    }
+    false
+}
+
 /// Edges between nodes: at most one from one node to another.
 #[derive(Debug, Default)]
 pub(super) struct Edges(BTreeMap<(usize, usize), EdgeKind>);

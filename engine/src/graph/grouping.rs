@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::edges::Edges;
+use super::edges::{Edges, leads_to};
 use super::{Graph, Node, assemble};
 use crate::resource::Resource;
 
@@ -68,22 +68,11 @@ impl Contracted {
 
     /// Whether a path leads from one group to another.
     fn is_before(&self, first: usize, second: usize) -> bool {
-        let mut seen = vec![false; self.group_of.len()];
-        let mut open = vec![first];
-        while let Some(group) = open.pop() {
-            for member in self.members_of(group) {
-                for edge in self.graph.successors(*member) {
-                    let next = self.group_of[edge.to];
-                    if next == second {
-                        return true;
-                    }
-                    if !std::mem::replace(&mut seen[next], true) {
-                        open.push(next);
-                    }
-                }
-            }
-        }
-        false
+        leads_to(self.group_of.len(), first, second, |group| {
+            let members = self.members_of(group).iter();
+            let edges = members.flat_map(|member| self.graph.successors(*member));
+            edges.map(|edge| self.group_of[edge.to])
+        })
     }
 
     /// The resource of a group with one more member.

@@ -21,7 +21,7 @@ use pkgres_manifest::{MetaParameters, ResourceId};
 use crate::resource::{Difference, Resource, ValueType};
 use composites::{Composites, pairs};
 pub(crate) use edges::Edge;
-use edges::Edges;
+use edges::{Edges, leads_to};
 
 /// A resource as a part of a graph.
 #[derive(Clone)]
@@ -168,19 +168,9 @@ impl Graph {
 
     /// Whether a path leads from one node to another.
     pub(crate) fn is_before(&self, first: usize, second: usize) -> bool {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut open = vec![first];
-        while let Some(node) = open.pop() {
-            for edge in &self.successors[node] {
-                if edge.to == second {
-                    return true;
-                }
-                if !std::mem::replace(&mut seen[edge.to], true) {
-                    open.push(edge.to);
-                }
-            }
-        }
-        false
+        leads_to(self.nodes.len(), first, second, |node| {
+            self.successors[node].iter().map(|edge| edge.to)
+        })
     }
 
     /// The number of a resource, or of the group that it is in.

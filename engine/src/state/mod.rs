@@ -44,6 +44,15 @@ use record_before_change::Prepared;
 use reversal_order::{After, Origins, asking, asks};
 use reversals::Reversing;
 
+/// What a graph with a state is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Nothing is changed, and nothing has to be remembered or forgotten.
+    Plan,
+    /// The machine is changed.
+    Run,
+}
+
 /// The state of an application on a machine.
 ///
 /// ```
@@ -222,8 +231,8 @@ impl AppliedState {
 
     /// A graph with the reversals of what it lacks, to see what a run would do.
     pub fn with_reversals(self: &Arc<Self>, graph: Graph) -> Graph {
-        let graph = self.with_sent_values(graph, true);
-        self.add_reversals(graph, &After::new(), true)
+        let graph = self.with_sent_values(graph, Purpose::Plan);
+        self.add_reversals(graph, &After::new(), Purpose::Plan)
     }
 
     /// Begins a run: notes what is going to be applied, and returns the graph with the reversals of what it lacks. What
@@ -257,8 +266,8 @@ impl AppliedState {
         // What runs at this moment may be changed before it is replaced.
         let asking = asking(running);
         let graph = notifying(self, self.remembering(graph));
-        let graph = self.with_sent_values(graph, false);
-        let graph = self.add_reversals(graph, &asking, false);
+        let graph = self.with_sent_values(graph, Purpose::Run);
+        let graph = self.add_reversals(graph, &asking, Purpose::Run);
         // If this fails, the graph that runs goes on, and with it what it needs.
         let before = self.memory().wanted.clone();
         let noted = self.note_wanted(target, wanted);
@@ -399,7 +408,7 @@ impl AppliedState {
     }
 
     /// Adds the reversals of the resources that have records, or may get some, and that are not in a graph.
-    fn add_reversals(self: &Arc<Self>, graph: Graph, asking: &After, is_plan: bool) -> Graph {
+    fn add_reversals(self: &Arc<Self>, graph: Graph, asking: &After, purpose: Purpose) -> Graph {
         let memory = self.memory();
         let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
         let gone: BTreeSet<&ResourceId> = memory
@@ -427,7 +436,7 @@ impl AppliedState {
             match read {
                 Some(Ok(resource)) => builder.add_shared(id.clone(), resource, meta),
                 // It has an error that its check reports, or no record yet.
-                _ => builder.add(id.clone(), Reversing::unread(self, id, is_plan), meta),
+                _ => builder.add(id.clone(), Reversing::unread(self, id, purpose), meta),
             };
             for before in origins.gone_before(id, &gone) {
                 builder.order(id.clone(), before.clone());
@@ -442,11 +451,11 @@ impl AppliedState {
         for node in reversals.nodes_mut() {
             node.is_reversal = true;
             let ids = node.parts().into_iter().map(|(id, _)| id).collect();
-            if let Some(reversing) = Reversing::of(self, &node.resource, ids, is_plan) {
+            if let Some(reversing) = Reversing::of(self, &node.resource, ids, purpose) {
                 node.resource = Arc::new(reversing);
             }
             node.wrap_members(|id, resource| {
-                match Reversing::of(self, resource, vec![id.clone()], is_plan) {
+                match Reversing::of(self, resource, vec![id.clone()], purpose) {
                     Some(reversing) => Arc::new(reversing),
                     None => Arc::clone(resource),
                 }

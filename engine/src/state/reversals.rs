@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::ResourceId;
 
-use super::AppliedState;
+use super::{AppliedState, Purpose};
 use crate::resource::{
     Change, Checked, Definition, Difference, Input, Resource, ResourceError, Watching,
 };
@@ -19,18 +19,17 @@ pub(super) struct Reversing {
     ids: Vec<ResourceId>,
     /// What restores it; `None` if it is not known before the check.
     resource: Option<Arc<dyn Resource>>,
-    /// Whether nothing is changed, so that nothing need be forgotten.
-    is_plan: bool,
+    purpose: Purpose,
 }
 
 impl Reversing {
     /// The reversal of a resource whose record cannot be read yet.
-    pub(super) fn unread(state: &Arc<AppliedState>, id: &ResourceId, is_plan: bool) -> Self {
+    pub(super) fn unread(state: &Arc<AppliedState>, id: &ResourceId, purpose: Purpose) -> Self {
         Self {
             state: Arc::clone(state),
             ids: vec![id.clone()],
             resource: None,
-            is_plan,
+            purpose,
         }
     }
 
@@ -39,7 +38,7 @@ impl Reversing {
         state: &Arc<AppliedState>,
         resource: &Arc<dyn Resource>,
         ids: Vec<ResourceId>,
-        is_plan: bool,
+        purpose: Purpose,
     ) -> Option<Self> {
         let is_reversal = resource
             .as_any()
@@ -48,7 +47,7 @@ impl Reversing {
             state: Arc::clone(state),
             ids,
             resource: Some(Arc::clone(resource)),
-            is_plan,
+            purpose,
         })
     }
 }
@@ -78,8 +77,10 @@ impl Resource for Reversing {
         };
         let change = match checked {
             Checked::Drift(change) => Some(change),
-            Checked::Kept(reason) if self.is_plan => return Ok(Checked::Kept(reason)),
-            Checked::InOrder(_) if self.is_plan => return Ok(Checked::in_order()),
+            Checked::Kept(reason) if self.purpose == Purpose::Plan => {
+                return Ok(Checked::Kept(reason));
+            }
+            Checked::InOrder(_) if self.purpose == Purpose::Plan => return Ok(Checked::in_order()),
             Checked::InOrder(_) | Checked::Kept(_) => None,
         };
         Ok(Checked::drift(Restoration {
@@ -155,11 +156,11 @@ impl Change for Restoration {
         let Reversing {
             state,
             ids,
-            is_plan,
+            purpose,
             ..
         } = &self.reversing;
         // A plan can be tried on a copy of the machine.
-        if *is_plan {
+        if *purpose == Purpose::Plan {
             return Ok(());
         }
         state.forget(target, ids)

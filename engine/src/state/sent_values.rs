@@ -9,7 +9,7 @@ use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
 
 use super::record::{Applied, Sent};
 use super::record_before_change::{Prepared, ValueKeeper};
-use super::{AppliedState, Memory};
+use super::{AppliedState, Memory, Purpose};
 use crate::graph::Graph;
 use crate::resource::{Checked, Input, Resource, Values};
 use crate::runner::NodeStatus;
@@ -20,7 +20,7 @@ struct KeptValues {
     state: Arc<AppliedState>,
     id: ResourceId,
     definition: String,
-    is_plan: bool,
+    purpose: Purpose,
 }
 
 impl ValueKeeper for KeptValues {
@@ -43,7 +43,7 @@ impl ValueKeeper for KeptValues {
         let Ok(Checked::InOrder(values)) = resource.check(target, &input) else {
             return;
         };
-        if self.is_plan || values.is_empty() {
+        if self.purpose == Purpose::Plan || values.is_empty() {
             return;
         }
         let mut memory = self.state.memory();
@@ -62,7 +62,7 @@ impl ValueKeeper for KeptValues {
 
 impl AppliedState {
     /// The graph with senders that keep their values, as far as something receives them.
-    pub(super) fn with_sent_values(self: &Arc<Self>, mut graph: Graph, is_plan: bool) -> Graph {
+    pub(super) fn with_sent_values(self: &Arc<Self>, mut graph: Graph, purpose: Purpose) -> Graph {
         let mut receivers: BTreeMap<ResourceId, BTreeSet<ResourceId>> = BTreeMap::new();
         for node in graph.nodes() {
             if node.meta.hidden || node.meta.noop {
@@ -80,7 +80,7 @@ impl AppliedState {
                     state: Arc::clone(self),
                     id: node.id.clone(),
                     definition: Hexadecimal(&sha256(definition.as_bytes())).to_string(),
-                    is_plan,
+                    purpose,
                 };
                 let prepared = Prepared::new(Arc::clone(&node.resource), |_, _| Ok(()));
                 node.resource = Arc::new(prepared.keeping(kept));

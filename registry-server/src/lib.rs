@@ -37,7 +37,7 @@ pub use environment::Environment;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
     Bucket, ExportedState, OpenError, PackageView, Published, RegistryBackend, RegistryOptions,
-    ReleaseView, Storage,
+    ReleaseView, RequirementCheck, Storage,
 };
 
 /// Everything that an embedder holds can be shared between threads.

@@ -8,7 +8,7 @@ use pkgres_registry_client::protocol::Digest;
 use super::access_checks::{no_such_package, no_such_version};
 use super::backend::RegistryBackend;
 use super::contents::ReleaseContents;
-use super::publish::Published;
+use super::publish::{Published, RequirementCheck};
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
 use crate::database::{DatabaseError, Transaction};
@@ -86,7 +86,8 @@ impl RegistryBackend {
             candidate::check_collection(file_name, artifact, &self.options.read)?;
         principal.require_for(Scope::Publish, &candidate.record.name)?;
         let details = Details::Collection(&texts);
-        self.publish_candidate(principal, &candidate, details, artifact, true)
+        let check = RequirementCheck::Skipped;
+        self.publish_candidate(principal, &candidate, details, artifact, check)
     }
 
     /// A collection with all its releases.

@@ -41,6 +41,6 @@ pub(crate) use implementers::Implementers;
 pub(crate) use lineage::{ClassPart, Lineage};
 pub use open_error::OpenError;
 pub use options::{Bucket, RegistryOptions, Storage};
-pub use publish::Published;
+pub use publish::{Published, RequirementCheck};
 pub(crate) use views::PackageSummary;
 pub use views::{PackageView, ReleaseView};

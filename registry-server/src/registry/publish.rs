@@ -32,31 +32,31 @@ pub enum Published {
     Unchanged(IndexRecord),
 }
 
+/// Whether a release is published only if its requirements can be satisfied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequirementCheck {
+    /// They have to be satisfiable from the registry.
+    Required,
+    /// They need not be: packages that require each other cannot be published otherwise.
+    Skipped,
+}
+
 impl RegistryBackend {
     /// Publishes a release: everything is stored, or nothing.
-    ///
-    /// `may_be_unsatisfiable` skips the check that the requirements can be satisfied, which packages
-    /// that require each other need.
     pub fn publish(
         &self,
         principal: &Principal,
         name: &PackageName,
         version: &Version,
         archive: &Bytes,
-        may_be_unsatisfiable: bool,
+        check: RequirementCheck,
     ) -> Result<Published, Problem> {
         principal.require_for(Scope::Publish, name)?;
         let options = &self.options.read;
         let (candidate, listing) =
             candidate::check_archive(Some((name, version)), archive, options)?;
         let details = Details::Listing(&listing);
-        self.publish_candidate(
-            principal,
-            &candidate,
-            details,
-            archive,
-            may_be_unsatisfiable,
-        )
+        self.publish_candidate(principal, &candidate, details, archive, check)
     }
 
     /// Packages of others with a similar name, as long as the package has one release, so that its
@@ -118,7 +118,7 @@ impl RegistryBackend {
         candidate: &Candidate,
         details: Details<'_>,
         archive: &Bytes,
-        may_be_unsatisfiable: bool,
+        check: RequirementCheck,
     ) -> Result<Published, Problem> {
         let record = &candidate.record;
         let digest = candidate.digest;
@@ -138,7 +138,7 @@ impl RegistryBackend {
             self.restore_artifact(&digest, archive)?;
             return Ok(Published::Unchanged(known));
         }
-        if !may_be_unsatisfiable {
+        if check == RequirementCheck::Required {
             let checked = candidate::check_satisfiable(&self.node, record, &self.options.read);
             checked.map_err(|problem| {
                 if problem.code != ProblemCode::Unsatisfiable || self.may_read(principal) {

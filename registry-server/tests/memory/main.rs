@@ -21,8 +21,8 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{
-    AccessKey, Bucket, Principal, RegistryBackend, RegistryOptions, ServeOptions, Service, Storage,
-    serve,
+    AccessKey, Bucket, Principal, RegistryBackend, RegistryOptions, RequirementCheck, ServeOptions,
+    Service, Storage, serve,
 };
 use pkgres_tests::archives::{files, large_archive};
 use pkgres_tests::build::{package, version};
@@ -359,9 +359,13 @@ fn a_search_takes_no_more_memory_in_a_larger_catalog() {
         let bytes = files(&[("manifest.yaml", manifest.as_bytes())]);
         let (name, version) = (package(&name), version("1.0.0"));
         let operator = Principal::operator();
-        let published = served
-            .registry
-            .publish(&operator, &name, &version, &bytes.into(), false);
+        let published = served.registry.publish(
+            &operator,
+            &name,
+            &version,
+            &bytes.into(),
+            RequirementCheck::Required,
+        );
         published.expect("a release");
     }
     for query in ["search=words", "search=none", "version=latest"] {

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
     AccessKey, Bucket, Credential, Environment, OpenError, Principal, Problem, ProblemCode,
-    Published, RegistryBackend, RegistryOptions, Scope, Service, Storage,
+    Published, RegistryBackend, RegistryOptions, RequirementCheck, Scope, Service, Storage,
 };
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
@@ -171,7 +171,13 @@ pub(crate) fn publish_as(
 ) -> Result<Published, ProblemCode> {
     let (name, version) = (build::package(name), build::version(version));
     registry
-        .publish(principal, &name, &version, &archive.into(), false)
+        .publish(
+            principal,
+            &name,
+            &version,
+            &archive.into(),
+            RequirementCheck::Required,
+        )
         .map_err(code)
 }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use super::*;
 use crate::access::Principal;
 use crate::environment::Environment;
-use crate::registry::{RegistryBackend, RegistryOptions, Storage};
+use crate::registry::{RegistryBackend, RegistryOptions, RequirementCheck, Storage};
 
 /// How much of what is sent to a client the connection holds, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -64,7 +64,7 @@ impl Server {
                 &name,
                 &version,
                 &archive.into(),
-                false,
+                RequirementCheck::Required,
             )
             .expect("a release");
         let service = Arc::new(Service::new(registry));

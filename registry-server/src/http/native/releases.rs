@@ -9,7 +9,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Published;
+use crate::registry::{Published, RequirementCheck};
 
 /// A release as JSON.
 fn described(record: &IndexRecord, yank_reason: Option<&str>) -> Result<Value, Problem> {
@@ -30,13 +30,16 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
 /// Publishes a release.
 pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
-    let may_be_unsatisfiable = request.query.flag("allow_unsatisfiable")?;
+    let check = if request.query.flag("allow_unsatisfiable")? {
+        RequirementCheck::Skipped
+    } else {
+        RequirementCheck::Required
+    };
     let archive = &request.body;
     let principal = request.principal()?;
-    let published =
-        service
-            .registry
-            .publish(principal, &name, &version, archive, may_be_unsatisfiable)?;
+    let published = service
+        .registry
+        .publish(principal, &name, &version, archive, check)?;
     let (status, record) = match &published {
         Published::Created(record) => (StatusCode::CREATED, record),
         Published::Unchanged(record) => (StatusCode::OK, record),

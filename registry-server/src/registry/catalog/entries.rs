@@ -12,7 +12,7 @@ use crate::registry::access_checks::{no_such_entry, require_owner, why_hidden};
 use crate::registry::add_to_catalog::check_categories;
 use crate::registry::backend::RegistryBackend;
 use crate::registry::contents::{damaged, lost, usual};
-use crate::registry::publish::Published;
+use crate::registry::publish::{Published, RequirementCheck};
 use crate::store::catalog::{self, CatalogRow};
 
 /// A release of the catalog.
@@ -80,7 +80,8 @@ impl RegistryBackend {
         listing.is_public = upload.is_public;
         listing.enabled = upload.enabled;
         let details = Details::Listing(&listing);
-        match self.publish_candidate(principal, &candidate, details, archive, false)? {
+        let check = RequirementCheck::Required;
+        match self.publish_candidate(principal, &candidate, details, archive, check)? {
             Published::Created(record) => {
                 let row = self
                     .database

@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Principal, ProblemCode, Published, RegistryOptions};
+use pkgres_registry_server::{
+    Principal, ProblemCode, Published, RegistryOptions, RequirementCheck,
+};
 use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
 
@@ -183,7 +185,7 @@ pub(super) fn satisfiable(place: &Place) {
             &name,
             &version,
             &web().into(),
-            false,
+            RequirementCheck::Required,
         )
         .expect_err("there is no version 2");
     assert!(
@@ -206,14 +208,32 @@ pub(super) fn satisfiable(place: &Place) {
     let first = archive("a.One", "1.0.0", &[("a.Two", "1")]);
     let version = build::version("1.0.0");
     let operator = Principal::operator();
-    let outcome = registry.publish(&operator, &one, &version, &first.clone().into(), false);
+    let outcome = registry.publish(
+        &operator,
+        &one,
+        &version,
+        &first.clone().into(),
+        RequirementCheck::Required,
+    );
     assert_eq!(outcome.map_err(code), Err(ProblemCode::Unsatisfiable));
     registry
-        .publish(&operator, &one, &version, &first.into(), true)
+        .publish(
+            &operator,
+            &one,
+            &version,
+            &first.into(),
+            RequirementCheck::Skipped,
+        )
         .expect("it was allowed");
     let second = archive("a.Two", "1.0.0", &[("a.One", "1")]);
     registry
-        .publish(&operator, &two, &version, &second.into(), false)
+        .publish(
+            &operator,
+            &two,
+            &version,
+            &second.into(),
+            RequirementCheck::Required,
+        )
         .expect("both are there");
 }
 

@@ -240,6 +240,62 @@ impl ClassStubs {
         self.stubs.get(function).map(|stub| &stub.capability)
     }
 
+    /// What is to be known before a call of a function; an error if it may not be called.
+    fn warning<Failure: fmt::Debug + fmt::Display>(
+        &self,
+        function: &str,
+        stub: &Stub,
+    ) -> Result<Option<CallWarning>, CallError<Failure>> {
+        let (class, function) = (self.class.clone(), function.to_owned());
+        let interface = stub.interface.clone().unwrap_or_else(|| class.clone());
+        Err(match &stub.capability {
+            Capability::Implemented | Capability::NotApplicable => return Ok(None),
+            Capability::Deprecated {
+                removed_in: Some(version),
+                is_removed: true,
+                ..
+            } => CallError::Removed {
+                interface,
+                function,
+                version: version.clone(),
+            },
+            Capability::Deprecated {
+                successor,
+                removed_in,
+                ..
+            } => {
+                return Ok(Some(CallWarning::Deprecated {
+                    function,
+                    successor: successor.clone(),
+                    removed_in: removed_in.clone(),
+                }));
+            }
+            // Whether this call is one of those that are wrong is up to the engine.
+            Capability::SignatureMismatch(differences) => {
+                let difference = differences.first().map(ToString::to_string);
+                return Ok(Some(CallWarning::Signature {
+                    function,
+                    difference: difference.unwrap_or_default(),
+                }));
+            }
+            Capability::NotImplemented => CallError::NotImplemented {
+                class,
+                interface,
+                function,
+            },
+            Capability::NotSupported => CallError::NotSupported {
+                interface,
+                function,
+                facts: self.facts.clone(),
+            },
+            Capability::Conflict(reason) => CallError::Conflict {
+                class,
+                function,
+                reason: reason.clone(),
+            },
+        })
+    }
+
     /// Calls a function. `run` calls the method of the class, and is only called if the class has it and it may be
     /// called.
     pub fn call<Failure: fmt::Debug + fmt::Display>(
@@ -247,74 +303,21 @@ impl ClassStubs {
         function: &str,
         run: impl FnOnce() -> Result<Value, Failure>,
     ) -> Result<Answer, CallError<Failure>> {
-        let (class, name) = (self.class.clone(), function.to_owned());
         let Some(stub) = self.stubs.get(function) else {
             return Err(CallError::Unknown {
-                class,
-                function: name,
+                class: self.class.clone(),
+                function: function.to_owned(),
             });
         };
-        let interface = stub.interface.clone().unwrap_or_else(|| class.clone());
-        let mut warnings = Vec::new();
-        match &stub.capability {
-            Capability::Implemented => {}
-            Capability::Deprecated {
-                removed_in: Some(version),
-                is_removed: true,
-                ..
-            } => {
-                return Err(CallError::Removed {
-                    interface,
-                    function: name,
-                    version: version.clone(),
-                });
-            }
-            Capability::Deprecated {
-                successor,
-                removed_in,
-                ..
-            } => warnings.push(CallWarning::Deprecated {
-                function: name.clone(),
-                successor: successor.clone(),
-                removed_in: removed_in.clone(),
-            }),
-            // Whether this call is one of those that are wrong is up to the engine.
-            Capability::SignatureMismatch(differences) => {
-                let difference = differences.first().map(ToString::to_string);
-                warnings.push(CallWarning::Signature {
-                    function: name.clone(),
-                    difference: difference.unwrap_or_default(),
-                });
-            }
-            Capability::NotImplemented => {
-                return Err(CallError::NotImplemented {
-                    class,
-                    interface,
-                    function: name,
-                });
-            }
-            Capability::NotSupported => {
-                return Err(CallError::NotSupported {
-                    interface,
-                    function: name,
-                    facts: self.facts.clone(),
-                });
-            }
-            Capability::NotApplicable => {
-                return Ok(Answer {
-                    value: stub.default().map_err(CallError::Interface)?,
-                    is_default: true,
-                    warnings,
-                });
-            }
-            Capability::Conflict(reason) => {
-                return Err(CallError::Conflict {
-                    class,
-                    function: name,
-                    reason: reason.clone(),
-                });
-            }
+        if stub.capability == Capability::NotApplicable {
+            return Ok(Answer {
+                value: stub.default().map_err(CallError::Interface)?,
+                is_default: true,
+                warnings: Vec::new(),
+            });
         }
+        let mut warnings = Vec::new();
+        warnings.extend(self.warning(function, stub)?);
         let returns = stub.returns.as_ref();
         let returns = returns.map_err(|invalid| CallError::Interface(invalid.clone()))?;
         let value = run().map_err(CallError::Failed)?;
@@ -322,8 +325,8 @@ impl ClassStubs {
         if let Err(violations) = checked {
             if self.strictness == Strictness::Fail {
                 return Err(CallError::Returned {
-                    class,
-                    function: name,
+                    class: self.class.clone(),
+                    function: function.to_owned(),
                     violations,
                 });
             }

@@ -252,85 +252,90 @@ fn finding(
     level: Level,
     on: &str,
 ) -> Diagnostic {
-    let (class_name, name) = (&class.class.value, Escaped::shortened(function.name));
-    let of = interface.map_or("its interface", |interface| interface.value.as_str());
-    let mut hints = Vec::new();
-    let (code, message) = match capability {
-        Capability::NotImplemented => {
-            if let Some(similar) = function.similar {
-                hints.push(format!(
-                    "if `{}` is this function, rename it",
-                    Escaped::shortened(similar)
-                ));
-            }
-            let message = format!("`{class_name}` does not implement `{name}` of `{of}`{on}");
-            (Code::NotImplemented, message)
-        }
-        Capability::NotSupported => {
-            let message =
-                format!("`{class_name}` does not have `{name}`, which `{of}` does not support{on}");
-            (Code::NotImplemented, message)
-        }
-        Capability::NotApplicable => {
-            let message = format!("`{name}` of `{of}` does not apply to `{class_name}`{on}");
-            (Code::NotImplemented, message)
-        }
-        Capability::SignatureMismatch(differences) => {
-            let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
-            let message = format!(
-                "`{name}` of `{class_name}` does not match `{of}`: {}",
-                differences.join(", ")
-            );
-            (Code::SignatureMismatch, message)
-        }
-        Capability::Deprecated {
-            successor,
-            removed_in,
-            is_removed,
-        } => {
-            if let Some(successor) = successor {
-                hints.push(format!("`{}` replaces it", Escaped::shortened(successor)));
-            }
-            let message = match (function.function, removed_in) {
-                (None, _) => {
-                    format!(
-                        "`{name}` of `{class_name}` is in no interface that the class implements"
-                    )
-                }
-                (Some(_), Some(removed)) if *is_removed => {
-                    format!("`{class_name}` has `{name}`, which `{of}` removed in {removed}")
-                }
-                (Some(_), Some(removed)) => {
-                    format!("`{class_name}` has `{name}`, which `{of}` removes in {removed}")
-                }
-                (Some(_), None) => {
-                    format!("`{class_name}` has `{name}`, which is deprecated in `{of}`")
-                }
-            };
-            (Code::DeprecatedFunction, message)
-        }
-        Capability::Conflict(reason) => {
-            let message = format!("`{name}` of `{class_name}` contradicts `{of}`{on}: {reason}");
-            (Code::InterfaceConflict, message)
-        }
-        Capability::Implemented => (Code::Interface, String::new()),
-    };
-    let finding = level.finding(code, message);
+    let message = message(&class.class.value, interface, function, capability, on);
     let named_at = interface.map_or(&class.class.location, |interface| &interface.location);
-    let mut finding = finding.at(function
-        .implemented_at
-        .clone()
-        .unwrap_or_else(|| named_at.clone()));
+    let implemented_at = function.implemented_at.as_ref();
+    let finding = level.finding(code(capability), message);
+    let mut finding = finding.at(implemented_at.unwrap_or(named_at).clone());
     if let Some(declared) = function.function {
         finding = finding.label(
             declared.name.location.clone(),
             "declared in the interface here",
         );
     }
-    for hint in hints {
-        finding = finding.hint(hint);
+    match (capability, function.similar) {
+        (Capability::NotImplemented, Some(similar)) => {
+            let similar = Escaped::shortened(similar);
+            finding.hint(format!("if `{similar}` is this function, rename it"))
+        }
+        (
+            Capability::Deprecated {
+                successor: Some(successor),
+                ..
+            },
+            _,
+        ) => finding.hint(format!("`{}` replaces it", Escaped::shortened(successor))),
+        _ => finding,
     }
-    finding
+}
+
+fn code(capability: &Capability) -> Code {
+    match capability {
+        Capability::NotImplemented | Capability::NotSupported | Capability::NotApplicable => {
+            Code::NotImplemented
+        }
+        Capability::SignatureMismatch(_) => Code::SignatureMismatch,
+        Capability::Deprecated { .. } => Code::DeprecatedFunction,
+        Capability::Conflict(_) => Code::InterfaceConflict,
+        Capability::Implemented => Code::Interface,
+    }
+}
+
+fn message(
+    class: &ClassName,
+    interface: Option<&Located<ClassName>>,
+    function: &FunctionConformance<'_>,
+    capability: &Capability,
+    on: &str,
+) -> String {
+    let name = Escaped::shortened(function.name);
+    let of = interface.map_or("its interface", |interface| interface.value.as_str());
+    match capability {
+        Capability::NotImplemented => {
+            format!("`{class}` does not implement `{name}` of `{of}`{on}")
+        }
+        Capability::NotSupported => {
+            format!("`{class}` does not have `{name}`, which `{of}` does not support{on}")
+        }
+        Capability::NotApplicable => {
+            format!("`{name}` of `{of}` does not apply to `{class}`{on}")
+        }
+        Capability::SignatureMismatch(differences) => {
+            let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+            let differences = differences.join(", ");
+            format!("`{name}` of `{class}` does not match `{of}`: {differences}")
+        }
+        Capability::Deprecated {
+            removed_in,
+            is_removed,
+            ..
+        } => match (function.function, removed_in) {
+            (None, _) => {
+                format!("`{name}` of `{class}` is in no interface that the class implements")
+            }
+            (Some(_), Some(removed)) if *is_removed => {
+                format!("`{class}` has `{name}`, which `{of}` removed in {removed}")
+            }
+            (Some(_), Some(removed)) => {
+                format!("`{class}` has `{name}`, which `{of}` removes in {removed}")
+            }
+            (Some(_), None) => format!("`{class}` has `{name}`, which is deprecated in `{of}`"),
+        },
+        Capability::Conflict(reason) => {
+            format!("`{name}` of `{class}` contradicts `{of}`{on}: {reason}")
+        }
+        Capability::Implemented => String::new(),
+    }
 }
 
 /// The platforms in words; nothing if there is only one without a name.

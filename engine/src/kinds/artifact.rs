@@ -16,7 +16,7 @@ use crate::resource::{
     Wish,
 };
 use crate::store::STORE;
-use crate::target::{Probe, Target, TargetError, make_data_folder};
+use crate::target::{Probe, Target, TargetError, has_content, make_data_folder};
 
 /// The archive as it was published.
 const ARCHIVE: &str = "archive.zip";
@@ -246,13 +246,10 @@ fn is_as_expected(
     if entry.kind != EntryKind::File || entry.mode != mode || entry.size != file.size {
         return Ok(false);
     }
-    let is = match probe.read(path, file.size) {
-        Ok(bytes) => bytes,
-        // It grew meanwhile.
-        Err(TargetError::File(error)) if error.is_too_large() => return Ok(false),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(archive.read(&file.path).is_some_and(|bytes| bytes == is))
+    match archive.read(&file.path) {
+        Some(bytes) => Ok(has_content(probe, path, entry.size, &bytes)?),
+        None => Ok(false),
+    }
 }
 
 impl Resource for Artifact {

@@ -17,7 +17,7 @@ use crate::resource::{
     Awaited, Before, Change, Checked, Definition, Difference, Identifier, Input, Presence,
     Resource, ResourceError, ValueType, Watching, Wish,
 };
-use crate::target::{Probe, Target, TargetError};
+use crate::target::{Probe, Target, has_content};
 
 /// The mode of a new file unless it has its own.
 const DEFAULT_MODE: u32 = 0o644;
@@ -321,25 +321,6 @@ impl File {
             parents: Parents::missing(self.has_parents, &self.path, probe)?,
             differences,
         }))
-    }
-}
-
-/// Whether a file has a content. Nothing is read if the sizes differ.
-fn has_content(
-    probe: &dyn Probe,
-    path: &Path,
-    size: u64,
-    content: &[u8],
-) -> Result<bool, ResourceError> {
-    let limit = content.len() as u64;
-    if size != limit {
-        return Ok(false);
-    }
-    match probe.read(path, limit) {
-        Ok(bytes) => Ok(bytes == content),
-        // It grew meanwhile.
-        Err(TargetError::File(error)) if error.is_too_large() => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 

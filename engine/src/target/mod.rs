@@ -147,3 +147,22 @@ pub trait Target: Probe {
 
 /// A lock on a machine, which ends when it is dropped.
 pub type TargetLock = Box<dyn std::any::Any + Send + Sync>;
+
+/// Whether the file at a path, whose size is known, has a content. Nothing is read if the sizes differ.
+pub(crate) fn has_content(
+    probe: &dyn Probe,
+    path: &Path,
+    size: u64,
+    content: &[u8],
+) -> Result<bool, TargetError> {
+    let limit = content.len() as u64;
+    if size != limit {
+        return Ok(false);
+    }
+    match probe.read(path, limit) {
+        Ok(bytes) => Ok(bytes == content),
+        // It grew meanwhile.
+        Err(TargetError::File(error)) if error.is_too_large() => Ok(false),
+        Err(error) => Err(error),
+    }
+}

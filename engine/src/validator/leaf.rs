@@ -11,7 +11,7 @@ use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::script;
-use crate::target::{Command, MAX_OUTPUT, Output, Probe, Target, TargetError};
+use crate::target::{Command, MAX_OUTPUT, Output, Probe, Target, TargetError, has_content};
 
 /// What may be done to the machine.
 pub(super) enum Access<'run> {
@@ -169,12 +169,10 @@ impl Leaves<'_> {
     fn copy_script(&self, script: &Script, access: &Access<'_>) -> Result<bool, Failure> {
         let content = self.prepared.file(script);
         let place = Path::new("/tmp").join(script.file_name());
-        let limit = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        let is_there = match access.probe().entry(&place)? {
-            Some(entry) if entry.size == limit => access.probe().read(&place, limit)? == content,
-            _ => false,
-        };
-        if is_there {
+        let probe = access.probe();
+        if let Some(entry) = probe.entry(&place)?
+            && has_content(probe, &place, entry.size, content)?
+        {
             return Ok(false);
         }
         match access {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pkgres_manifest::Facts;
 
 use super::*;
-use crate::target::{Command, Machine, Output};
+use crate::target::{Command, Machine, Output, TargetError};
 
 /// A machine that counts the questions about mounts.
 struct Counting {

@@ -22,17 +22,17 @@ const MAX_CACHED: usize = 10_000;
 /// Authenticates requests, with a cache of principals by the digests of their secrets.
 #[derive(Default)]
 pub(super) struct Authenticator {
-    cache: Mutex<Cache>,
+    cache: Mutex<PrincipalCache>,
 }
 
 #[derive(Default)]
-struct Cache {
+struct PrincipalCache {
     principals: HashMap<Digest, (Principal, Instant)>,
     /// How often the cache was cleared because a token was removed.
     removals: u64,
 }
 
-impl Cache {
+impl PrincipalCache {
     /// Keeps a principal that was read from the database after `removals`. If a token was removed since then, it may be
     /// this one, so it is not kept.
     fn keep(&mut self, secret: Digest, principal: Principal, removals: u64) {
@@ -52,7 +52,7 @@ impl Cache {
 }
 
 impl Authenticator {
-    fn cache(&self) -> MutexGuard<'_, Cache> {
+    fn cache(&self) -> MutexGuard<'_, PrincipalCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_token_that_is_removed_while_it_is_looked_up_is_not_kept() {
-        let mut cache = Cache::default();
+        let mut cache = PrincipalCache::default();
         let secret = Digest::of(b"secret");
         cache.keep(secret, Principal::operator(), cache.removals);
         assert!(cache.principals.contains_key(&secret));

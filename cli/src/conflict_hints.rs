@@ -17,7 +17,7 @@ use crate::missing_classes::unlisted_file_hint;
 use crate::read_manifest::folder_of;
 use crate::reference_positions::RootPlaces;
 use crate::registries::{RegistryOptions, unconfigured_hint};
-use crate::repair_commands::{add_commands, repair_hint, require_missing};
+use crate::repair_commands::{add_commands, joint_repair_hint, repair_hint, require_missing};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// The step limit of a search that only a hint needs. A hard conflict must not take twice as long for it.
@@ -139,6 +139,11 @@ impl ConflictHints<'_> {
         if let Some(manifest) = origin.manifest.as_ref().filter(|_| original.has_one_root) {
             let update = original.update.as_ref();
             let hint = repair_hint(conflict, update, manifest, &context.invocation);
+            conflict.hints.extend(hint);
+        }
+        if !original.has_one_root && original.update.is_none() {
+            let first = origin.packages.first();
+            let hint = first.and_then(|first| joint_repair_hint(first.name(), context));
             conflict.hints.extend(hint);
         }
         if let Some(labelled) = &original.labelled {

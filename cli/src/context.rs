@@ -28,8 +28,8 @@ pub(crate) struct Context {
     /// The command line, for the commands that hints suggest.
     pub(crate) invocation: Invocation,
     values: Arc<Values>,
-    /// The manifest that is about to be written, with which projects are solved.
-    edited: Option<Arc<EditedManifest>>,
+    /// The manifests that are about to be written, with which projects are solved.
+    edited: Vec<Arc<EditedManifest>>,
     /// The settings that are about to be written.
     edited_settings: Arc<EditedSettings>,
 }
@@ -145,7 +145,7 @@ impl Context {
         Ok(Self {
             invocation,
             values: Arc::new(values),
-            edited: None,
+            edited: Vec::new(),
             edited_settings: Arc::default(),
         })
     }
@@ -163,10 +163,9 @@ impl Context {
             text: text.to_owned(),
             workspace: workspace.map(|(workspace, package)| workspace.with_edited(package)),
         };
-        Ok(Self {
-            edited: Some(Arc::new(edited)),
-            ..self.clone()
-        })
+        let mut context = self.clone();
+        context.edited.push(Arc::new(edited));
+        Ok(context)
     }
 
     /// The same context with settings that are not written yet.
@@ -184,9 +183,12 @@ impl Context {
 
     /// The text that a manifest is about to get, if it is being edited.
     pub(crate) fn edited_text(&self, manifest: &Path) -> Option<&str> {
-        let edited = self.edited.as_ref()?;
+        if self.edited.is_empty() {
+            return None;
+        }
         let path = manifest.canonicalize().ok()?;
-        (path == edited.path).then_some(&edited.text)
+        let edited = self.edited.iter().find(|edited| edited.path == path)?;
+        Some(&edited.text)
     }
 
     /// The context for projects of a run that are solved together: hints name all of them, or the workspace.
@@ -219,8 +221,9 @@ impl Context {
 
     /// The workspace of the project, if it has one. Only commands about projects read it.
     pub(crate) fn workspace(&self) -> Result<Option<&Workspace>> {
-        let edited = self.edited.as_ref();
-        if let Some(workspace) = edited.and_then(|edited| edited.workspace.as_ref()) {
+        // The last one has the changes of all of them.
+        let mut edited = self.edited.iter().rev();
+        if let Some(workspace) = edited.find_map(|edited| edited.workspace.as_ref()) {
             return Ok(Some(workspace));
         }
         match &self.workspace {

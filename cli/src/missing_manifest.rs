@@ -41,7 +41,10 @@ pub(crate) fn missing_manifest_hints(folder: &Path, context: &Context) -> Vec<St
 fn no_project_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     if invocation.is("install") {
-        return vec!["pass a requirements.yml, or run in its folder".to_owned()];
+        return vec![
+            "pass a requirements.yml, or run in its folder".to_owned(),
+            "`pkgres add PACKAGE` adds a requirement to the manifest of a package".to_owned(),
+        ];
     }
     if let Some(hint) = hint_about_word(context) {
         return vec![hint];

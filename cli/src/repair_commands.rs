@@ -100,11 +100,9 @@ pub(crate) fn repair_hint(
     manifest: &Path,
     invocation: &Invocation,
 ) -> Option<Hint> {
-    // These commands solve for something else than the manifest as it is.
-    let mut others = ["add", "remove", "repair", "why-not"].iter();
     let is_of_update =
         |reason: &Reason| matches!(reason.kind, ReasonKind::Wanted { .. } | ReasonKind::Stays);
-    if others.any(|command| invocation.is(command)) {
+    if is_without_repairs(invocation) {
         return None;
     }
     let words = if conflict.reasons.iter().any(is_of_update) {
@@ -122,6 +120,25 @@ pub(crate) fn repair_hint(
     }
     (conflict.code == Code::NoVersion)
         .then(|| Hint::option(format!("`{command}` looks for changes that would help")))
+}
+
+/// A hint at `pkgres repair` for members of a workspace that are solved together, of which `member` is one.
+pub(crate) fn joint_repair_hint(member: &PackageName, context: &Context) -> Option<Hint> {
+    let invocation = &context.invocation;
+    let workspace = context.workspace().ok().flatten()?;
+    if !workspace.one_solve || is_without_repairs(invocation) {
+        return None;
+    }
+    let command = invocation.command_for("repair", workspace.folder_of(member)?);
+    Some(Hint::option(format!(
+        "`{command}` looks for changes that would help"
+    )))
+}
+
+/// Whether the command solves for something else than the manifests as they are.
+fn is_without_repairs(invocation: &Invocation) -> bool {
+    let mut others = ["add", "remove", "repair", "why-not"].iter();
+    others.any(|command| invocation.is(command))
 }
 
 /// The arguments of `pkgres repair` for an update to an exact version; `None` for other updates.

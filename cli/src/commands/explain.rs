@@ -100,11 +100,13 @@ fn list(output: &mut Output) {
             format!("{} ({})", rule.title, rule.impact),
         )
     });
-    let lines: Vec<(String, String)> = codes.chain(rules).collect();
-    let width = lines.iter().map(|(name, _)| name.len()).max();
-    let width = width.unwrap_or_default();
-    for (name, title) in &lines {
-        output.data(&format!("{name:width$}  {title}\n"));
+    let groups: [Vec<(String, String)>; 2] = [codes.collect(), rules.collect()];
+    for lines in &groups {
+        let width = lines.iter().map(|(name, _)| name.len()).max();
+        let width = width.unwrap_or_default();
+        for (name, title) in lines {
+            output.prose(&format!("{name:width$}  {title}\n"));
+        }
     }
 }
 

@@ -328,8 +328,10 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             described(&theirs),
             described(ours)
         );
-        let verb = context.invocation.command_name();
-        let command = context.invocation.command_for(verb, manifest);
+        let invocation = &context.invocation;
+        let command = invocation.same_command_for(manifest);
+        let command =
+            command.unwrap_or_else(|| invocation.command_for(invocation.command_name(), manifest));
         return Err(Diagnostic::error(Code::Usage, message)
             .hint(format!("use a run of its own for it: `{command}`"))
             .into());

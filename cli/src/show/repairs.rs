@@ -130,8 +130,12 @@ fn heading_of(repair: &Repair, editable: Editable) -> &'static str {
 /// A line for each change of a repair, as what has to be done.
 pub(crate) fn repair_changes(repair: &Repair) -> Vec<String> {
     let changes = repair.changes.iter();
+    let has_several_roots = repair.resolution.roots().len() > 1;
     changes
         .map(|change| match change {
+            Change::Requirement { root, .. } if has_several_roots => {
+                format!("{root}: {}", change_line(change))
+            }
             Change::Override { package, .. } => {
                 let line = change_line(change);
                 match ignored_requirements(repair, package) {

@@ -153,7 +153,7 @@ impl Replay<'_> {
         let has_written = copy.files() != before;
         let fault = if finished.exit.is_none() {
             Some(("does not end", finished))
-        } else if loses_dry_run(&step.line, &line) {
+        } else if loses_dry_run(&step.line, hint, &line) {
             Some(("is no dry run", finished))
         } else if finished.exit == Some(2) {
             Some(("is wrong usage", finished))
@@ -191,17 +191,28 @@ impl Replay<'_> {
 
 /// The name of the command in a line.
 fn command_in(line: &str) -> Option<&str> {
-    let words = line.split(' ').skip_while(|word| *word != "pkgres");
-    words.skip(1).find(|word| !word.starts_with('-'))
+    let mut words = line.split(' ').skip_while(|word| *word != "pkgres");
+    words.next();
+    loop {
+        match words.next()? {
+            // The folder of the run.
+            "-C" => _ = words.next(),
+            option if option.starts_with('-') => {}
+            command => return Some(command),
+        }
+    }
 }
 
-/// Whether the command of a dry run suggests itself as a run that writes.
-fn loses_dry_run(line: &str, suggested: &str) -> bool {
+/// Whether the command of a dry run suggests itself as a run that writes, and does not say so.
+fn loses_dry_run(line: &str, hint: &Hint, suggested: &str) -> bool {
     let is_dry = |line: &str| {
         let mut words = line.split(' ');
         words.any(|word| ["--dry-run", "--noop"].contains(&word))
     };
-    is_dry(line) && !is_dry(suggested) && command_in(line) == command_in(suggested)
+    is_dry(line)
+        && !is_dry(suggested)
+        && !hint.text.contains("with `--dry-run`")
+        && command_in(line) == command_in(suggested)
 }
 
 /// Whether a suggested command prepares the one that printed the hint, which then succeeds. A command of the same name

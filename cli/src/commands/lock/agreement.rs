@@ -55,15 +55,19 @@ pub(crate) fn agree(
     context: &Context,
     output: &mut Output,
 ) -> Result<Agreement> {
-    let preferred = if options.ignore_lock {
-        AgreedReleases::new()
-    } else {
-        locked_releases(manifests, context)?
-    };
     let mut joint = JointTask::new(manifests, context)?;
-    joint.task.request.locked = Locked::preferring(preferred);
+    if !options.ignore_lock {
+        joint.prefer_locked(manifests, context)?;
+    }
     let agreement = joint.solve(context, output)?;
     stabilize(agreement, manifests, options, context, output)
+}
+
+/// The task of locking all projects together.
+pub(crate) fn locking_task(manifests: &[PathBuf], context: &Context) -> Result<SolveTask> {
+    let mut joint = JointTask::new(manifests, context)?;
+    joint.prefer_locked(manifests, context)?;
+    Ok(joint.task)
 }
 
 /// The releases in the lockfiles of projects.
@@ -176,6 +180,13 @@ impl JointTask {
             .filter_map(|project| project.package().cloned())
             .collect();
         Ok(Self { task, roots })
+    }
+
+    /// Prefers the releases in the lockfiles of the projects.
+    fn prefer_locked(&mut self, manifests: &[PathBuf], context: &Context) -> Result<()> {
+        let locked = locked_releases(manifests, context)?;
+        self.task.request.locked = Locked::preferring(locked);
+        Ok(())
     }
 
     fn solve(self, context: &Context, output: &mut Output) -> Result<Agreement> {

@@ -13,7 +13,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, Release, Version};
 use serde_json::json;
 
-pub(super) use self::agreement::{Agreement, agree, agree_with, joint_task, stabilize};
+pub(super) use self::agreement::{
+    Agreement, agree, agree_with, joint_task, locking_task, stabilize,
+};
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
 pub(super) use self::stale_members::{LockedFolders, stale_members};

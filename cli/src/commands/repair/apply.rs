@@ -1,6 +1,6 @@
 //! Makes the changes of a repair.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -46,21 +46,48 @@ impl RepairRun<'_> {
             return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
         }
         let edits = Edits::of(repair);
-        let edited = edits.edited(project, context)?;
-        let edited = edited.as_ref().unwrap_or(project);
+        let edited = self.edited(&edits)?;
+        let mut files = changed_settings(project, &edits.settings, context)?;
+        let mut edited_context = context
+            .clone()
+            .with_settings(edits.settings(&context.solve_options));
+        for (before, after) in edited.iter().rev() {
+            files.extend(changed_manifest(before, after)?);
+            let (path, text) = (&after.manifest, after.text());
+            edited_context = edited_context.with_edited(path, &text, after.package())?;
+        }
+        files.reverse();
         let applied = Applied {
             run: self,
             number,
             repair,
-            files: changed_files(project, edited, &edits.settings, context)?,
+            files,
         };
-        let context = context
-            .with_edited(&edited.manifest, &edited.text(), edited.package())?
-            .with_settings(edits.settings(&context.solve_options));
-        match Batch::solved_with(&project.manifest, &context)? {
-            Some(batch) => applied.lock_together(&batch, &context, output),
-            None => applied.lock(edited, &context, output),
+        let context = edited_context;
+        if let Some(batch) = Batch::solved_with(&project.manifest, &context)? {
+            return applied.lock_together(&batch, &context, output);
         }
+        let mut edited = edited.iter().map(|(_, edited)| edited);
+        let edited = edited.find(|edited| edited.manifest == project.manifest);
+        applied.lock(edited.unwrap_or(project), &context, output)
+    }
+
+    /// The projects whose manifests change, as they are and as they become.
+    fn edited(&self, edits: &Edits<'_>) -> Result<Vec<(Project, Project)>> {
+        let own = std::slice::from_ref(&self.project.manifest);
+        let manifests = if self.members.is_empty() {
+            own
+        } else {
+            self.members
+        };
+        let mut edited = Vec::new();
+        for manifest in manifests {
+            let project = Project::open(manifest, self.context)?;
+            if let Some(after) = edits.edited(&project, self.context)? {
+                edited.push((project, after));
+            }
+        }
+        Ok(edited)
     }
 }
 
@@ -69,7 +96,7 @@ struct Applied<'run> {
     run: &'run RepairRun<'run>,
     number: usize,
     repair: &'run Repair,
-    /// The manifest and the settings file, as far as they change.
+    /// The manifests and the settings file, as far as they change.
     files: Vec<ChangedFile>,
 }
 
@@ -231,19 +258,22 @@ fn changed_locks(projects: &Value) -> Vec<PathBuf> {
 
 /// The changes of a repair, by the file that has them.
 struct Edits<'repair> {
-    /// The new specs of requirements, in the manifest.
-    specs: Vec<(PackageName, Spec)>,
+    /// The new specs of requirements, by the roots that require them.
+    specs: BTreeMap<&'repair PackageName, Vec<(PackageName, Spec)>>,
     settings: Vec<SettingEdit<'repair>>,
 }
 
 impl<'repair> Edits<'repair> {
     /// The changes of a repair that can be applied.
     fn of(repair: &'repair Repair) -> Self {
-        let (mut specs, mut settings) = (Vec::new(), Vec::new());
+        let (mut specs, mut settings) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
         for change in &repair.changes {
             match change {
-                Change::Requirement { package, to, .. } => {
-                    specs.push((package.clone(), to.clone()));
+                Change::Requirement {
+                    root, package, to, ..
+                } => {
+                    let of_root = specs.entry(root).or_default();
+                    of_root.push((package.clone(), to.clone()));
                 }
                 Change::Override { package, to, .. } => {
                     settings.push(SettingEdit::Override(package, Some(to)));
@@ -262,10 +292,10 @@ impl<'repair> Edits<'repair> {
 
     /// The project with the changed manifest; `None` if that stays as it is.
     fn edited(&self, project: &Project, context: &Context) -> Result<Option<Project>> {
-        if self.specs.is_empty() {
-            return Ok(None);
-        }
-        project.with_specs(&self.specs, context).map(Some)
+        let specs = self.specs.get(project.name());
+        specs
+            .map(|specs| project.with_specs(specs, context))
+            .transpose()
     }
 
     /// The settings with the changes, which apply to all members of a workspace. `options` are those before.
@@ -316,28 +346,30 @@ impl SettingEdit<'_> {
     }
 }
 
-/// The manifest and the settings file, as far as they change.
-fn changed_files(
-    before: &Project,
-    edited: &Project,
+/// The manifest of a project, if it changes.
+fn changed_manifest(before: &Project, after: &Project) -> Result<Option<ChangedFile>> {
+    let (old, new) = (before.text(), after.text());
+    (old != new)
+        .then(|| ChangedFile::with_text(before.manifest.clone(), &old, &new))
+        .transpose()
+}
+
+/// The settings file of a project, if it changes.
+fn changed_settings(
+    project: &Project,
     settings: &[SettingEdit<'_>],
     context: &Context,
 ) -> Result<Vec<ChangedFile>> {
-    let mut files = Vec::new();
-    let (old, new) = (before.text(), edited.text());
-    if old != new {
-        files.push(ChangedFile::with_text(before.manifest.clone(), &old, &new)?);
+    if settings.is_empty() {
+        return Ok(Vec::new());
     }
-    if !settings.is_empty() {
-        let path = settings_path(before, context);
-        let old = read_text(&path)?;
-        let mut new = old.clone();
-        for edit in settings {
-            new = edit.text_with(&path, &new)?;
-        }
-        files.push(ChangedFile::with_text(path, &old, &new)?);
+    let path = settings_path(project, context);
+    let old = read_text(&path)?;
+    let mut new = old.clone();
+    for edit in settings {
+        new = edit.text_with(&path, &new)?;
     }
-    Ok(files)
+    Ok(vec![ChangedFile::with_text(path, &old, &new)?])
 }
 
 /// The settings file of a project, which may not exist yet.

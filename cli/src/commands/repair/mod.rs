@@ -2,6 +2,8 @@
 
 mod apply;
 
+use std::path::PathBuf;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::repairs;
 use pkgres_resolver::{Conflict, Repairs, Request};
@@ -20,6 +22,8 @@ use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::{Searched, SolveTask, lists_all, report_conflict};
 
+use super::lock::locking_task;
+use super::several_projects::Batch;
 use super::update::UpdatePlan;
 
 pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -27,13 +31,25 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
         reject_lock_modes("repair", &args.write, context)?;
     }
     let project = Project::open(args.manifest(), context)?;
-    let mut task = SolveTask::of_project(&project, context)?;
     let previous = PreviousLock::read(&project.lock_path(), context)?;
     if args.apply.is_some() {
         require_own_lock(&project, previous.roots(), context)?;
     }
     output.remarks(previous.note());
-    task.request.locked = previous.locked();
+    // What repairs one member alone can be a conflict for those that are solved with it.
+    let batch = if args.update.is_empty() {
+        Batch::solved_with(&project.manifest, context)?
+    } else {
+        None
+    };
+    let members = batch.map_or_else(Vec::new, |batch| batch.manifests);
+    let mut task = if members.is_empty() {
+        let mut task = SolveTask::of_project(&project, context)?;
+        task.request.locked = previous.locked();
+        task
+    } else {
+        locking_task(&members, context)?
+    };
     if !args.update.is_empty() {
         let Some(bytes) = &previous.bytes else {
             return Err(lock_missing("to update", context));
@@ -65,6 +81,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let run = RepairRun {
         args,
         project: &project,
+        members: &members,
         previous: &previous,
         request: &request,
         editable: Editable::new(project.why_not_editable(), host, &context.settings),
@@ -100,6 +117,8 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
 struct RepairRun<'a> {
     args: &'a RepairArgs,
     project: &'a Project,
+    /// The manifests of the members that are solved together, if the project is one of them and nothing is updated.
+    members: &'a [PathBuf],
     previous: &'a PreviousLock,
     /// The request that ended in the conflict.
     request: &'a Request,

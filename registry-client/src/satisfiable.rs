@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, Spec, Version,
+};
 use pkgres_resolver::{Conflict, HintKind, Request, Resolver, Supply};
 
 use crate::drive::{Answer, drive};
@@ -47,8 +49,8 @@ impl From<Conflict> for Unsatisfiable {
 
 /// Whether the solver proves that registries cannot satisfy the requirements of a release; `None` if not.
 ///
-/// The core library is usually not in a registry, because the host supplies it. Then every version that
-/// is required counts as present, with all classes that are required of it.
+/// The core library is usually not in a registry, because the host supplies it. Then every version that is required
+/// counts as present, with all classes that are named below its name.
 ///
 /// # Errors
 ///
@@ -75,14 +77,16 @@ pub fn unsatisfiable(
     })
 }
 
-/// A release of the core library for the first version of each spec for it, in the release and in
-/// everything that it requires.
+/// A release of the core library for the first version of each spec for it, in the release and in everything that it
+/// requires, with the classes and interfaces of the core library that these name.
 fn core_releases(
     registries: &RegistrySet,
     core: &PackageName,
     record: &IndexRecord,
 ) -> Result<Vec<IndexRecord>, RegistryError> {
     let mut versions = BTreeSet::new();
+    let mut named = Names::default();
+    let mut defined = Names::default();
     let mut seen = BTreeSet::from([record.name.clone()]);
     let mut open = vec![vec![record.clone()]];
     while let Some(records) = open.pop() {
@@ -99,10 +103,37 @@ fn core_releases(
             if !names_core {
                 versions.extend(first_versions(&Spec::unspecified()));
             }
+            let is_of_core =
+                |name: &&ClassName| name.enclosing_packages().any(|package| package == *core);
+            for class in record.classes.iter().flatten() {
+                let classes = class.extends.iter().chain(&class.uses);
+                named.classes.extend(classes.filter(is_of_core).cloned());
+                let interfaces = class.implements.iter().filter(is_of_core);
+                named.interfaces.extend(interfaces.cloned());
+                defined.classes.insert(class.name.clone());
+            }
+            defined.interfaces.extend(record.interfaces.iter().cloned());
         }
     }
-    let release = |version| IndexRecord::new(core.clone(), version);
+    named.classes.insert(core.root_class());
+    // Other packages may have names below that of the core library, such as its optional parts.
+    let classes = named.classes.difference(&defined.classes);
+    let classes: Vec<IndexedClass> = classes.cloned().map(IndexedClass::new).collect();
+    let interfaces = named.interfaces.difference(&defined.interfaces);
+    let interfaces: Vec<ClassName> = interfaces.cloned().collect();
+    let release = |version| {
+        IndexRecord::new(core.clone(), version)
+            .with_classes(classes.clone())
+            .with_interfaces(interfaces.clone())
+    };
     Ok(versions.into_iter().map(release).collect())
+}
+
+/// The classes and interfaces of releases.
+#[derive(Default)]
+struct Names {
+    classes: BTreeSet<ClassName>,
+    interfaces: BTreeSet<ClassName>,
 }
 
 /// All releases of a package; empty if it is unknown.
@@ -149,5 +180,50 @@ mod tests {
         let found = check("7").expect("there is no version 7");
         assert!(found.reason.contains("org.example.Base"), "{found:?}");
         assert!(found.hints[0].contains("2.0.0"), "{found:?}");
+    }
+
+    #[test]
+    fn the_core_library_has_no_classes_of_other_packages() {
+        let name = |text: &str| PackageName::parse(text).expect("a name");
+        let spec = |text: &str| Spec::parse(text).expect("a spec");
+        let class = |text: &str| ClassName::parse(text).expect("a class");
+        let record = |package: &str, version, requires: &[(&str, &str)], extends: &[&str]| {
+            let own = IndexedClass::new(class(&format!("{package}.C")));
+            let own = (extends.iter()).fold(own, |own, parent| own.extending(class(parent)));
+            let record = IndexRecord::new(name(package), version).with_classes([own]);
+            requires.iter().fold(record, |record, (package, text)| {
+                record.with_requirement(name(package), spec(text))
+            })
+        };
+        let mut registry = MemoryRegistry::new(RegistryName::parse("memory").expect("a name"));
+        let base = |patch| record("a.Base", Version::new(1, 0, patch), &[], &[]);
+        let (one, two) = (base(0), base(1));
+        let without = IndexRecord::new(name("a.Base"), Version::new(2, 0, 0)).with_classes([]);
+        let side = |package, spec| {
+            let requires = [("a.Base", spec)];
+            record(package, Version::new(1, 0, 0), &requires, &["a.Base.C"])
+        };
+        let sides = [side("a.Left", "=1.0.0"), side("a.Right", "=1.0.1")];
+        for release in [one, two, without].into_iter().chain(sides) {
+            registry.add_record(release);
+        }
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        let is_refused = |requires: &[(&str, &str)], extends: &[&str]| {
+            let record = record("a.App", Version::new(1, 0, 0), requires, extends);
+            let found = unsatisfiable(&record, &registries, &ReadOptions::default());
+            found.expect("it can be read").is_some()
+        };
+        // The class is gone, nobody has it, and it would be inherited twice.
+        assert!(is_refused(&[("a.Base", "2")], &["a.Base.C"]));
+        assert!(is_refused(&[], &["a.Nowhere.C"]));
+        let sides = [("a.Left", "1"), ("a.Right", "1")];
+        assert!(is_refused(&sides, &["a.Left.C", "a.Right.C"]));
+        for (requires, extends) in [
+            (&[("a.Base", "1")][..], &["a.Base.C"][..]),
+            (&sides, &["a.Left.C", "io.murano.Application"]),
+            (&[("io.murano", "7")], &["io.murano.system.Agent"]),
+        ] {
+            assert!(!is_refused(requires, extends), "{requires:?} {extends:?}");
+        }
     }
 }

@@ -83,8 +83,8 @@ pub struct Property {
     pub name: String,
     /// The contract of its value.
     pub contract: Contract,
-    /// Whether the class gives it a value if the model does not.
-    pub has_default: bool,
+    /// The value that the class gives it if the model does not.
+    pub default: Option<Value>,
 }
 
 /// The contract of a value.
@@ -253,13 +253,15 @@ impl Model {
         let release = record.release();
         let declared = self.properties.get(&(class.clone(), release));
         for property in declared.into_iter().flatten() {
-            let default = if property.has_default {
-                ", Default: null"
-            } else {
-                ""
-            };
-            let Property { name, contract, .. } = property;
+            let Property {
+                name,
+                contract,
+                default,
+            } = property;
             let contract = contract.written();
+            let default = default.as_ref().map_or_else(String::new, |default| {
+                format!(", Default: {}", self.value(default, &|_| String::new()))
+            });
             writeln!(text, "  {name}: {{Contract: {contract}{default}}}").expect("there is memory");
         }
         text
@@ -360,10 +362,9 @@ impl fmt::Display for Model {
         for ((class, Release { name, version }), properties) in &self.properties {
             for property in properties {
                 let contract = property.contract.written();
-                let default = if property.has_default {
-                    ", or nothing"
-                } else {
-                    ""
+                let default = match &property.default {
+                    Some(default) => format!(", or {default:?}"),
+                    None => String::new(),
                 };
                 writeln!(
                     formatter,

@@ -11,6 +11,7 @@
 //! Versions are written into the text itself, so that everything else stays as it was, to the byte.
 
 mod conditions;
+mod default_value;
 #[cfg(feature = "packages")]
 mod edit;
 mod exclusions;

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::default_value::DefaultValue;
 use super::made::{Became, Made, MadeValue, is_whole_number, made_by, unchanged};
 use super::value_path::ValuePath;
 use super::{
@@ -54,8 +55,8 @@ pub struct ConvertedValue<'a>(Source<'a>);
 enum Source<'a> {
     /// No contract looks at the property.
     Ignored,
-    /// The default of the declaration, or a value of the host.
-    Default,
+    /// The default of the declaration, or a value of the host; `None` if only the engine knows it.
+    Default(Option<DefaultValue<'a>>),
     /// The value in the model, or null without one.
     Made(MadeValue<'a>),
 }
@@ -67,7 +68,7 @@ impl<'a> ContractCheck<'a> {
     /// Several classes that an object inherits can declare one property. The declaration of the nearest class says
     /// whether the value is from the model, and its contract converts the value; the [others](Self::inherited) only look
     /// at the result. Source: `set_property` in `murano/dsl/murano_object.py`. Without a value, the property is null,
-    /// unless the declaration has a default. The engine ignores values of `Runtime`, `Static` and `Config` properties.
+    /// unless the declaration has a default, which the contracts look at like at a value. The engine ignores values of `Runtime`, `Static` and `Config` properties.
     /// `exclusions` are those of the object.
     pub fn property(
         &mut self,
@@ -95,8 +96,14 @@ impl<'a> ContractCheck<'a> {
         }
         let mut visit = self.visit(model, holder);
         if is_default {
-            visit.names_of_default(contract, &path);
-            return ConvertedValue(Source::Default);
+            visit.names_of_default(contract, &path, &exclusions);
+            let default = (usage != "Config").then(|| DefaultValue::of(property));
+            let default = default.flatten();
+            if let Some(default) = &default {
+                let found = default.violations(model, holder, None, &path, &exclusions);
+                self.violations_of_default(found);
+            }
+            return ConvertedValue(Source::Default(default));
         }
         if NOT_IN_MODEL.contains(&usage) {
             return ConvertedValue(Source::Ignored);
@@ -125,9 +132,22 @@ impl<'a> ContractCheck<'a> {
         let mut visit = self.visit(model, holder);
         match &value.0 {
             Source::Ignored => {}
-            Source::Default => visit.names_of_default(contract, &path),
+            Source::Default(default) => {
+                let exclusions = exclusions.of(name);
+                visit.names_of_default(contract, &path, &exclusions);
+                if let Some(default) = default {
+                    let found =
+                        default.violations(model, holder, Some(contract), &path, &exclusions);
+                    self.violations_of_default(found);
+                }
+            }
             Source::Made(made) => visit.validate(contract, made, &path, &exclusions.of(name)),
         }
+    }
+
+    fn violations_of_default(&mut self, (violations, values): (Vec<ValueViolation>, u64)) {
+        self.violations.extend(violations);
+        self.values += values;
     }
 
     /// Checks a value, such as that of an argument, against a contract. `holder` is the object that it is written in,
@@ -151,7 +171,7 @@ impl<'a> ContractCheck<'a> {
         visit.contract(contract, value, &path, exclusions);
     }
 
-    fn visit<'visit>(
+    pub(super) fn visit<'visit>(
         &'visit mut self,
         model: &'visit ObjectModel,
         holder: PropertyHolder<'visit>,
@@ -185,7 +205,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Returns what the contract makes of a value. Recursion is bounded by the depth limit on documents.
-    fn contract(
+    pub(super) fn contract(
         &mut self,
         contract: &'a Contract,
         value: Option<&'a ModelValue>,
@@ -356,7 +376,15 @@ impl<'a> Visit<'_, 'a> {
 
     /// Notes the classes that a contract names for any value. Those of the items of lists are left out: a default may be
     /// an empty list.
-    fn names_of_default(&mut self, contract: &'a Contract, path: &ValuePath<'_>) {
+    fn names_of_default(
+        &mut self,
+        contract: &'a Contract,
+        path: &ValuePath<'_>,
+        exclusions: &Exclusions,
+    ) {
+        if exclusions.is_everything() {
+            return;
+        }
         match contract {
             Contract::Rules(rules) => {
                 for rule in rules {
@@ -369,7 +397,8 @@ impl<'a> Visit<'_, 'a> {
             Contract::Map(keys) => {
                 for (key, contract) in keys {
                     if let MapKey::Named(name) = key {
-                        self.names_of_default(contract, &ValuePath::Property(path, name));
+                        let path = ValuePath::Property(path, name);
+                        self.names_of_default(contract, &path, &exclusions.of(name));
                     }
                 }
             }

@@ -48,6 +48,8 @@ pub enum ValueProblem {
     NotObject(ClassName),
     /// The value does not describe an object; it has to describe one of this class.
     NotTemplate(ClassName),
+    /// There is no value, and the default has a problem.
+    Default(Box<ValueProblem>),
     /// The object is written elsewhere.
     NotOwned,
     /// The object is written inside the object with the property.
@@ -76,6 +78,10 @@ impl fmt::Display for ValueProblem {
             Self::NotTemplate(class) => {
                 write!(formatter, "must describe an object of class `{class}`")
             }
+            Self::Default(problem) if **problem == Self::Absent => {
+                formatter.write_str("must be part of the default")
+            }
+            Self::Default(problem) => write!(formatter, "has a default that {problem}"),
             Self::NotOwned => formatter.write_str("must be written inside the object"),
             Self::Owned => formatter.write_str("must belong to another object"),
         }

@@ -156,10 +156,7 @@ impl<'a> Check<'a> {
                 let value = match value {
                     _ if excluded.contains(&Vec::new()) => return true,
                     Some((_, value)) => value,
-                    None if decisive.has_default => {
-                        return self.finds_always(declaring, &property.contract);
-                    }
-                    None => &Value::Null,
+                    None => decisive.default.as_ref().unwrap_or(&Value::Null),
                 };
                 if first == *declaring {
                     return self.value(holder, declaring, &property.contract, value, &excluded);
@@ -184,19 +181,6 @@ impl<'a> Check<'a> {
             }
         }
         meets
-    }
-
-    /// Whether the classes that a contract names are found, if it names them for any value.
-    fn finds_always(&self, declaring: &Class, contract: &Contract) -> bool {
-        match contract {
-            Contract::Class(class, _) | Contract::Template(class, _) => {
-                self.finds(declaring, class)
-            }
-            Contract::NotNull(inner) | Contract::Owned(_, inner) | Contract::Map(inner) => {
-                self.finds_always(declaring, inner)
-            }
-            Contract::Int | Contract::Text | Contract::List(..) => true,
-        }
     }
 
     /// Whether the release that declares a property finds a class.

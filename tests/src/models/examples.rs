@@ -169,7 +169,7 @@ fn model(wanted: &str, allowed: Option<&str>, records: impl Iterator<Item = Inde
     let property = Property {
         name: "p".to_owned(),
         contract: Contract::class(class(wanted), allowed.map(spec)),
-        has_default: false,
+        default: None,
     };
     let mut holder = object("H", None);
     holder.values = vec![("p".to_owned(), Value::Object(1))];

@@ -121,10 +121,12 @@ impl Model {
                 if known.iter().any(|property| property.name == name) {
                     continue;
                 }
+                let contract = some_contract(random, &self.universe, 2);
+                let default = random.chance(30).then(|| some_default(random, &contract));
                 known.push(Property {
                     name: name.clone(),
-                    contract: some_contract(random, &self.universe, 2),
-                    has_default: random.chance(30),
+                    contract,
+                    default,
                 });
             }
         }
@@ -174,10 +176,11 @@ impl Model {
             };
             let release = record.release();
             let declared = self.properties.entry((declaring.clone(), release));
+            let default = random.chance(20).then(|| some_default(random, &contract));
             declared.or_default().push(Property {
                 name: name.clone(),
                 contract,
-                has_default: random.chance(20),
+                default,
             });
         }
     }
@@ -200,6 +203,33 @@ impl Model {
             done += 1;
         }
         family
+    }
+}
+
+/// A default of a property. If its contract is about classes, it has no values in it: they could be ids of objects, and
+/// nobody but the engine knows these.
+fn some_default(random: &mut Random, contract: &Contract) -> Value {
+    let key = |value| Value::Map(false, vec![("k".to_owned(), value)]);
+    let is_of_class = |mut contract: &Contract| loop {
+        contract = match contract {
+            Contract::NotNull(inner)
+            | Contract::Owned(_, inner)
+            | Contract::List(inner, ..)
+            | Contract::Map(inner) => inner,
+            Contract::Class(..) | Contract::Template(..) => return true,
+            Contract::Int | Contract::Text => return false,
+        };
+    };
+    match (random.below(8), contract) {
+        (0 | 1, Contract::List(..)) => Value::List(Vec::new()),
+        (0 | 1, Contract::Map(_)) => Value::Map(false, Vec::new()),
+        (0..3, _) => Value::Null,
+        _ if is_of_class(contract) => Value::Null,
+        (3, _) => Value::Text,
+        (4, _) => Value::List(vec![Value::Int(7); random.below(3)]),
+        (5, _) => key(Value::Int(7)),
+        (6, _) => key(Value::Text),
+        _ => Value::Int(7),
     }
 }
 

@@ -1,7 +1,10 @@
 //! A class in the old and the new version, as the comparisons of its parts need it.
 
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, PackageName};
+use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, PackageName, Release};
 
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
@@ -35,7 +38,31 @@ pub(super) struct Subject {
     pub(super) new: Option<Location>,
 }
 
-impl ClassPair<'_> {
+/// The classes of the old version that declared members of a class. What removals need to know of each is found out once.
+pub(super) struct Declarers<'packages> {
+    /// The names of the members that a class declares.
+    names: fn(&'packages ClassDefinition) -> HashSet<&'packages str>,
+    known: BTreeMap<&'packages ClassAt, Declarer<'packages>>,
+}
+
+/// A class of the old version that declared members of a class.
+struct Declarer<'packages> {
+    /// The members that it declares in the new version.
+    still: HashSet<&'packages str>,
+    /// The class that lost it as an ancestor.
+    loser: OnceCell<ClassName>,
+}
+
+impl<'packages> Declarers<'packages> {
+    pub(super) fn new(names: fn(&'packages ClassDefinition) -> HashSet<&'packages str>) -> Self {
+        Self {
+            names,
+            known: BTreeMap::new(),
+        }
+    }
+}
+
+impl<'packages> ClassPair<'packages> {
     /// A difference of the class.
     pub(super) fn difference(
         &self,
@@ -70,19 +97,28 @@ impl ClassPair<'_> {
     }
 
     /// The class that a removed member is reported for, and the message. If the member is still declared where it was,
-    /// a class lost the ancestor that declares it.
-    pub(super) fn removal<Member>(
+    /// a class lost the ancestor that declares it. `name` is the canonical one.
+    pub(super) fn removal<'both, Member>(
         &self,
-        declared: &Declared<'_, Member>,
-        (kind, name): (&str, &str),
+        declared: &'both Declared<'_, Member>,
+        (kind, written, name): (&str, &str, &str),
         is_certain: bool,
-        is_declared: impl Fn(&ClassDefinition) -> bool,
-    ) -> (ClassName, String) {
+        declarers: &mut Declarers<'both>,
+    ) -> (ClassName, String)
+    where
+        'packages: 'both,
+    {
         let owner = self.owner(declared);
-        let shown = Escaped::shortened(name);
-        if self.is_still_declared(declared, is_declared) {
-            let ancestor = &declared.class.class;
-            let loser = self.loser(ancestor);
+        let shown = Escaped::shortened(written);
+        let at = &declared.class;
+        let names = declarers.names;
+        let known = (declarers.known.entry(at)).or_insert_with(|| Declarer {
+            still: self.definitions_now(at).flat_map(names).collect(),
+            loser: OnceCell::new(),
+        });
+        if known.still.contains(name) {
+            let ancestor = &at.class;
+            let loser = known.loser.get_or_init(|| self.loser(ancestor)).clone();
             let verb = if is_certain {
                 "no longer inherits"
             } else {
@@ -97,24 +133,18 @@ impl ClassPair<'_> {
         (owner, message)
     }
 
-    /// Whether the class that declared a member still does.
-    fn is_still_declared<Member>(
-        &self,
-        declared: &Declared<'_, Member>,
-        is_declared: impl Fn(&ClassDefinition) -> bool,
-    ) -> bool {
-        let at = &declared.class;
+    /// The definitions of a class of the old version in the new one: in each release of its package.
+    fn definitions_now(&self, at: &ClassAt) -> impl Iterator<Item = &'packages ClassDefinition> {
         let ApiOf { packages, release } = self.new_api;
         let required = packages.releases.values().flat_map(|it| &it.requires);
-        let mut releases = required
-            .chain([release])
-            .filter(|release| release.name == at.release.name);
-        releases.any(|release| {
-            let now = ClassAt {
+        let releases: BTreeSet<&Release> = (required.chain([release]))
+            .filter(|release| release.name == at.release.name)
+            .collect();
+        releases.into_iter().filter_map(|release| {
+            packages.definition(&ClassAt {
                 release: release.clone(),
                 class: at.class.clone(),
-            };
-            packages.definition(&now).is_some_and(&is_declared)
+            })
         })
     }
 

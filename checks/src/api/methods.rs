@@ -1,32 +1,41 @@
 //! Compares the methods of a class in two versions: added, removed and changed ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{
-    Argument, ArgumentUsage, CallArguments, ClassDefinition, Method, is_identifier,
-};
+use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, Method, is_identifier};
 
 use super::FoundDifference;
-use super::class_pair::{ClassPair, Subject};
+use super::class_pair::{ClassPair, Declarers, Subject};
 use super::properties::{can_be_created, creation, needed_values};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
-    CallMismatch, Declared, INITIALIZER, accepts, callable_name, canonical_name, is_of_the_engine,
-    is_private,
+    CallMismatch, Declared, INITIALIZER, Signature, callable_name, canonical_name,
+    is_of_the_engine, is_private,
 };
 
 /// The name of an argument that is not declared, for calls that give values to arguments for all others.
 const UNDECLARED: &str = "undeclared";
 
+/// The most arguments of a method whose calls are tried: the work grows with the third power of their number, and nobody
+/// writes so many.
+const MAX_ARGUMENTS: usize = 100;
+
 pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
+    let mut declarers = Declarers::new(|class| {
+        let names = class
+            .methods
+            .iter()
+            .map(|it| canonical_name(&it.name.value));
+        names.collect()
+    });
     for (&name, old) in &both.old.methods {
         if is_private(name) {
             continue;
         }
         match both.new.methods.get(name) {
-            None => found.push(removed(both, old)),
+            None => found.push(removed(both, old, &mut declarers)),
             Some(new) => {
                 let comparison = MethodComparison { both, old, new };
                 comparison.usage(found);
@@ -99,19 +108,23 @@ fn needs_value(argument: &Argument) -> bool {
     is_standard(argument) && !argument.has_default
 }
 
-fn removed(both: &ClassPair<'_>, old: &Declared<'_, Method>) -> FoundDifference {
+fn removed<'both>(
+    both: &ClassPair<'both>,
+    old: &'both Declared<'_, Method>,
+    declarers: &mut Declarers<'both>,
+) -> FoundDifference {
     let written = &old.member.name;
     let name = callable_name(&written.value);
     // Only an identifier can be written after `$this.` and before `=>`.
     let is_certain = both.new.unknown.is_empty() && is_identifier(name) && !is_of_the_engine(name);
     let call = candidate_calls(&old.member.arguments).into_iter().next();
     let call = call.filter(|_| is_certain);
-    let is_declared = |class: &ClassDefinition| {
-        let mut methods = class.methods.iter();
-        methods.any(|it| canonical_name(&it.name.value) == canonical_name(&written.value))
-    };
-    let what = ("method", written.value.as_str());
-    let (class, message) = both.removal(old, what, call.is_some(), is_declared);
+    let what = (
+        "method",
+        written.value.as_str(),
+        canonical_name(&written.value),
+    );
+    let (class, message) = both.removal(old, what, call.is_some(), declarers);
     let (rule, noticed) = match call {
         Some(arguments) => (
             ApiRule::MethodRemoved,
@@ -194,15 +207,16 @@ impl MethodComparison<'_> {
     fn arguments(&self, found: &mut Vec<FoundDifference>) {
         let (old, new) = (&self.old.member.arguments, &self.new.member.arguments);
         let name = callable_name(&self.old.member.name.value);
-        let calls = if is_identifier(name) {
+        let calls = if is_identifier(name) && old.len() <= MAX_ARGUMENTS {
             candidate_calls(old)
         } else {
             Vec::new()
         };
+        let now = Signature::of(new);
         let breaking: Vec<(CallArguments, CallMismatch)> = calls
             .into_iter()
             .filter_map(|call| {
-                let mismatch = accepts(new, &call).err()?;
+                let mismatch = now.accepts(&call).err()?;
                 Some((call, mismatch))
             })
             .collect();
@@ -262,26 +276,28 @@ impl MethodComparison<'_> {
         let shown = Escaped::shortened(&self.old.member.name.value).to_string();
         let of = format!("of `{shown}` in `{}`", self.both.owner(self.old));
         let named = |argument: &Argument| format!("`{}`", Escaped::shortened(&argument.name.value));
-        let find = |arguments: &'_ [Argument], name: &str| {
-            arguments
-                .iter()
-                .position(|argument| argument.name.value == name)
-        };
+        let (in_old, in_new) = (positions(old), positions(new));
+        let others_in_new = [ArgumentUsage::VarArgs, ArgumentUsage::KwArgs].map(|usage| {
+            let at = new.iter().position(|argument| argument.usage == usage);
+            (usage, at)
+        });
         let mut renamed = BTreeSet::new();
         let mut changes = Vec::new();
         for (place, before) in old.iter().enumerate() {
-            let same = find(new, &before.name.value).or_else(|| {
+            let same = in_new.get(before.name.value.as_str()).copied();
+            let same = same.or_else(|| {
                 // Nothing refers to the name of an argument for all others.
-                let is_same = |it: &Argument| it.usage == before.usage && !is_standard(it);
-                let at = new.iter().position(is_same)?;
-                find(old, &new[at].name.value).is_none().then_some(at)
+                let mut others = others_in_new.iter();
+                let at = others.find(|(usage, _)| *usage == before.usage)?.1?;
+                let was_there = in_old.contains_key(new[at].name.value.as_str());
+                (!was_there).then_some(at)
             });
             if let Some(at) = same {
                 renamed.insert(new[at].name.value.as_str());
             }
             let Some(at) = same else {
                 let other = new.get(place).filter(|other| {
-                    find(old, &other.name.value).is_none()
+                    !in_old.contains_key(other.name.value.as_str())
                         && is_same_but_for_the_name(before, other)
                 });
                 changes.push(if let Some(other) = other {
@@ -314,13 +330,13 @@ impl MethodComparison<'_> {
                 changes.push((ApiRule::ContractChanged, both, message));
             }
         }
+        let others = old.iter().find(|it| !is_standard(it)).map(named);
         for after in new {
             let name = after.name.value.as_str();
-            if find(old, name).is_some() || renamed.contains(name) {
+            if in_old.contains_key(name) || renamed.contains(name) {
                 continue;
             }
-            let takes_others = |it: &&Argument| !is_standard(it) && is_standard(after);
-            let others = old.iter().find(takes_others).map(named);
+            let others = others.as_ref().filter(|_| is_standard(after));
             let (rule, more) = if needs_value(after) {
                 (
                     ApiRule::RequiredArgumentAdded,
@@ -340,14 +356,11 @@ impl MethodComparison<'_> {
 
     /// The first argument by position that is at another position now, and the difference in a sentence.
     fn moved(&self) -> Option<(Arguments<'_>, String)> {
-        let place = |arguments: &[Argument], name: &str| {
-            let mut standard = arguments.iter().filter(|argument| is_standard(argument));
-            standard.position(|argument| argument.name.value == name)
-        };
         let (old, new) = (&self.old.member.arguments, &self.new.member.arguments);
+        let [in_old, in_new] = [old, new].map(|arguments| Signature::of(arguments));
         old.iter().find_map(|before| {
             let name = before.name.value.as_str();
-            let (from, to) = (place(old, name)?, place(new, name)?);
+            let (from, to) = (in_old.position(name)?, in_new.position(name)?);
             if from == to {
                 return None;
             }
@@ -365,6 +378,13 @@ impl MethodComparison<'_> {
     }
 }
 
+/// The positions of arguments by name. The first of several with one name counts.
+fn positions(arguments: &[Argument]) -> HashMap<&str, usize> {
+    let arguments = arguments.iter().enumerate().rev();
+    let by_name = arguments.map(|(at, argument)| (argument.name.value.as_str(), at));
+    by_name.collect()
+}
+
 fn is_standard(argument: &Argument) -> bool {
     argument.usage == ArgumentUsage::Standard
 }
@@ -375,8 +395,8 @@ fn is_same_but_for_the_name(one: &Argument, other: &Argument) -> bool {
         && one.usage == other.usage
 }
 
-/// Calls that a method accepts, the shortest first: with the arguments that it needs, with each further one, and with
-/// every number of arguments by position.
+/// Calls that a method accepts, the shortest first: with the arguments that it needs, and unless they are very many, with
+/// each further one, and with every number of arguments by position.
 pub(super) fn candidate_calls(arguments: &[Argument]) -> Vec<CallArguments> {
     let standard: Vec<&Argument> = arguments.iter().filter(|it| is_standard(it)).collect();
     let has = |usage| arguments.iter().any(|argument| argument.usage == usage);
@@ -390,13 +410,19 @@ pub(super) fn candidate_calls(arguments: &[Argument]) -> Vec<CallArguments> {
         positional: 0,
         named: named(&|_, argument| !argument.has_default),
     }];
-    for (at, _) in standard.iter().enumerate().filter(|(_, it)| it.has_default) {
+    let tried = if standard.len() > MAX_ARGUMENTS {
+        0
+    } else {
+        standard.len()
+    };
+    let optional = standard.iter().take(tried).enumerate();
+    for (at, _) in optional.filter(|(_, it)| it.has_default) {
         calls.push(CallArguments {
             positional: 0,
             named: named(&|other, argument| other == at || !argument.has_default),
         });
     }
-    for positional in 1..=standard.len() {
+    for positional in 1..=tried {
         for with_optional in [false, true] {
             let named =
                 named(&|at, argument| at >= positional && (with_optional || !argument.has_default));
@@ -418,7 +444,8 @@ pub(super) fn candidate_calls(arguments: &[Argument]) -> Vec<CallArguments> {
         });
     }
     let can_be_written = |call: &CallArguments| call.named.iter().all(|name| is_identifier(name));
-    calls.retain(|call| can_be_written(call) && accepts(arguments, call).is_ok());
+    let signature = Signature::of(arguments);
+    calls.retain(|call| can_be_written(call) && signature.accepts(call).is_ok());
     calls.dedup();
     calls
 }

@@ -3,21 +3,25 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArgumentUsage, ClassDefinition, Contract, Property, is_identifier};
+use pkgres_manifest::{ArgumentUsage, Contract, Property, is_identifier};
 
 use super::FoundDifference;
-use super::class_pair::{ClassPair, Subject};
+use super::class_pair::{ClassPair, Declarers, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{Declared, INITIALIZER, is_private, is_required};
 
 pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
+    let mut declarers = Declarers::new(|class| {
+        let properties = class.properties.iter();
+        properties.map(|it| it.name.value.as_str()).collect()
+    });
     for (&name, old) in &both.old.properties {
         if is_private(name) {
             continue;
         }
         match both.new.properties.get(name) {
-            None => found.push(removed(both, old)),
+            None => found.push(removed(both, old, &mut declarers)),
             Some(new) => changed(both, old, new, found),
         }
     }
@@ -47,14 +51,15 @@ fn subject(
     })
 }
 
-fn removed(both: &ClassPair<'_>, old: &Declared<'_, Property>) -> FoundDifference {
+fn removed<'both>(
+    both: &ClassPair<'both>,
+    old: &'both Declared<'_, Property>,
+    declarers: &mut Declarers<'both>,
+) -> FoundDifference {
     let name = &old.member.name.value;
     let is_certain = both.new.unknown.is_empty() && is_identifier(name);
-    let is_declared = |class: &ClassDefinition| {
-        let mut properties = class.properties.iter();
-        properties.any(|it| it.name.value == *name)
-    };
-    let (class, message) = both.removal(old, ("property", name), is_certain, is_declared);
+    let what = ("property", name.as_str(), name.as_str());
+    let (class, message) = both.removal(old, what, is_certain, declarers);
     let (rule, noticed) = if is_certain {
         let noticed = WitnessUse::Read {
             class: both.name.clone(),

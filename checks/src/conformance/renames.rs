@@ -1,5 +1,7 @@
 //! Suggests methods that are probably a missing function under another name.
 
+use std::collections::{HashMap, HashSet};
+
 use pkgres_manifest::{InterfaceFunction, Method, most_similar};
 
 use super::signature::compare;
@@ -15,9 +17,15 @@ pub(super) fn renames<'packages>(
     candidates: &[Candidate<'packages>],
     effort: &mut Effort,
 ) -> Vec<Option<&'packages str>> {
-    let letters = |name: &str| name.len().max(1);
-    let wanted: usize = missing.iter().map(|it| letters(&it.name.value)).sum();
-    let known: usize = candidates.iter().map(|(name, _)| letters(name)).sum();
+    let wanted = missing.iter().map(|function| {
+        let letters = function.name.value.len();
+        letters.max(1) + function.arguments.len()
+    });
+    let known = candidates.iter().map(|(name, method)| {
+        let letters = name.len();
+        letters.max(1) + method.arguments.len()
+    });
+    let (wanted, known): (usize, usize) = (wanted.sum(), known.sum());
     if missing.is_empty() || !effort.take(wanted.saturating_mul(known)) {
         return vec![None; missing.len()];
     }
@@ -26,23 +34,28 @@ pub(super) fn renames<'packages>(
         .iter()
         .map(|function| most_similar(&function.name.value, names()))
         .collect();
+    let similar: HashSet<&str> = found.iter().copied().flatten().collect();
     let mut fitting: Vec<Vec<&str>> = Vec::with_capacity(missing.len());
-    for (function, similar) in missing.iter().zip(&found) {
+    for (function, found) in missing.iter().zip(&found) {
         let fits = |candidate: &&Candidate<'packages>| {
             let (name, method) = candidate;
-            !found.contains(&Some(*name))
+            !similar.contains(name)
                 && compare(&function.arguments, &method.arguments)
                     .differences
                     .is_empty()
         };
-        let open = candidates.iter().filter(|_| similar.is_none());
+        let open = candidates.iter().filter(|_| found.is_none());
         fitting.push(open.filter(fits).map(|(name, _)| *name).collect());
     }
-    for at in 0..missing.len() {
-        if let [only] = fitting[at].as_slice()
-            && fitting.iter().filter(|names| names.contains(only)).count() == 1
+    let mut functions_of: HashMap<&str, usize> = HashMap::new();
+    for name in fitting.iter().flatten() {
+        *functions_of.entry(name).or_default() += 1;
+    }
+    for (found, fitting) in found.iter_mut().zip(&fitting) {
+        if let [only] = fitting.as_slice()
+            && functions_of[only] == 1
         {
-            found[at] = Some(*only);
+            *found = Some(*only);
         }
     }
     found

@@ -180,6 +180,24 @@ fn files(size: usize, bytes_per_file: usize, path: fn(usize) -> String) -> Vec<u
     write_archive(files, &ReadOptions::default().limits).expect("an archive")
 }
 
+/// A package of one class with many members, or many items of a list. They have long names, because a class file has at
+/// most 50,000 nodes.
+fn of_members(size: usize, begin: &str, end: &str, are_items: bool) -> Vec<u8> {
+    let long = "x".repeat(80);
+    let begin = format!(
+        "FullName: a.B\nType: Library\nClasses: {{a.C: C.yaml}}\n===\n{{Name: a.C, {begin}"
+    );
+    let member = |number| {
+        let member = format!("stop{long}{number}: {{Contract: $}}");
+        if are_items {
+            format!("{{{member}}}, ")
+        } else {
+            format!("{member}, ")
+        }
+    };
+    many(size, &begin, member, &format!("{end}}}\n"))
+}
+
 /// All shapes of packages.
 pub(crate) fn shapes() -> Vec<Shape> {
     let shape = |name: &str, read: fn(&[u8]), make: Box<dyn Fn(usize) -> Vec<u8>>| Shape {
@@ -235,6 +253,21 @@ pub(crate) fn shapes() -> Vec<Shape> {
             "package: classes that are compared",
             compare,
             Box::new(comparing),
+        ),
+        shape(
+            "package: arguments of a method that are compared",
+            compare,
+            Box::new(|size| of_members(size, "Methods: {start: {Arguments: [", "]}}", true)),
+        ),
+        shape(
+            "package: methods that are compared",
+            compare,
+            Box::new(|size| of_members(size, "Methods: {", "}", false)),
+        ),
+        shape(
+            "package: properties that are compared",
+            compare,
+            Box::new(|size| of_members(size, "Properties: {", "}", false)),
         ),
         shape(
             "package: classes that implement an interface",

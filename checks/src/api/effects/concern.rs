@@ -7,7 +7,7 @@ use pkgres_manifest::{CallArguments, Method, ObjectCreation, Property};
 use crate::api::ApiDifference;
 use crate::api::methods::candidate_calls;
 use crate::api::rules::{ApiRule, Impact};
-use crate::members::{CallMismatch, EffectiveMembers, accepts, is_input};
+use crate::members::{CallMismatch, EffectiveMembers, Signature, accepts, is_input};
 
 /// The arguments of the creation of an object that are for the initializer, and not values of properties.
 pub(super) fn initializer_call(
@@ -108,10 +108,11 @@ pub(super) fn concerning_declaration(
     let (Some(old), Some(new)) = (old, new) else {
         return concerning;
     };
+    let [old, own] = [old, own].map(|method| Signature::of(&method.arguments));
     for call in candidate_calls(&new.arguments) {
         // What failed before is no effect of the update.
-        let is_new = accepts(&old.arguments, &call).is_err();
-        let mismatch = accepts(&own.arguments, &call).err();
+        let is_new = old.accepts(&call).is_err();
+        let mismatch = own.accepts(&call).err();
         if let Some(mismatch) = mismatch.filter(|_| is_new) {
             concerning.extend(cause(differences, &mismatch));
         }

@@ -1,10 +1,10 @@
 //! What to do about classes that a package names, but does not get: their file is not listed, or their package not
 //! required.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ClassName, Package, PackageName, PackagePath, yaml_word};
 use pkgres_registry_client::PackageFolder;
 
@@ -38,10 +38,15 @@ pub(crate) fn locate_missing_classes(
     }
     let options = &context.read_options;
     let files = folder.and_then(|folder| PackageFolder::open(folder, options).ok());
+    let named = named_classes(package);
     let mut known: BTreeMap<&ClassName, Option<String>> = BTreeMap::new();
     for finding in missing {
         let place = finding.labels.first().map(|label| &label.location);
-        let Some(class) = place.and_then(|place| class_at(package, place)) else {
+        let class = place.and_then(|place| {
+            let classes = named.get(place.source().name())?;
+            classes.get(&place.span().start)
+        });
+        let Some(class) = class.copied() else {
             continue;
         };
         let is_searched = known.len() < MAX_SEARCHED;
@@ -62,12 +67,16 @@ pub(crate) fn locate_missing_classes(
     }
 }
 
-/// The class that a package names at a place.
-fn class_at<'package>(package: &'package Package, place: &Location) -> Option<&'package ClassName> {
+/// The classes that a package names, by the names of files and the places in them.
+fn named_classes(package: &Package) -> HashMap<&str, HashMap<usize, &ClassName>> {
+    let mut named: HashMap<&str, HashMap<usize, &ClassName>> = HashMap::new();
     let classes = package.classes.iter().flat_map(BTreeMap::values);
-    let mut named = classes.flat_map(|class| class.extends.iter().chain(&class.uses));
-    let named = named.find(|named| named.location == *place)?;
-    Some(&named.value)
+    for class in classes.flat_map(|class| class.extends.iter().chain(&class.uses)) {
+        let file = named.entry(class.location.source().name()).or_default();
+        let place = class.location.span().start;
+        file.entry(place).or_insert(&class.value);
+    }
+    named
 }
 
 /// The hint about a package that defines a class, and that the manifest does not require.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, sentence_list};
 use pkgres_manifest::{
     ArtifactDigest, IndexRecord, Lockfile, PackageName, ReadOptions, RegistryName, Release,
-    ReleaseSource, Version,
+    ReleaseSource,
 };
 use pkgres_registry_client::{
     Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, built_in_core_library,
@@ -143,9 +143,16 @@ struct LockedArtifacts<'lock> {
     wanted: Vec<(&'lock RegistryName, WantedArtifact<'lock>)>,
     without_digest: Vec<Release>,
     /// The releases without a digest that should have one if a registry has one.
-    undigested: Vec<(&'lock PackageName, &'lock Version)>,
+    undigested: Vec<Undigested<'lock>>,
     /// How many come with the host.
     hosted: usize,
+}
+
+/// A release that is locked without a digest.
+struct Undigested<'lock> {
+    release: &'lock Release,
+    /// Whether it was locked from a registry, which should still have it.
+    is_of_registry: bool,
 }
 
 impl<'lock> LockedArtifacts<'lock> {
@@ -166,7 +173,10 @@ impl<'lock> LockedArtifacts<'lock> {
                 _ => artifacts.without_digest.push(release.clone()),
             }
             if locked.digest.is_none() && !supplied.has(release, &locked.source) {
-                artifacts.undigested.push((name, version));
+                artifacts.undigested.push(Undigested {
+                    release,
+                    is_of_registry: matches!(locked.source, ReleaseSource::Registry(_)),
+                });
             }
         }
         artifacts
@@ -313,30 +323,36 @@ fn unread_artifact(mut findings: Vec<Diagnostic>, context: &Context) -> Failure 
     }
 }
 
-/// Fails if a registry has a digest of a release that is locked without one: nothing would be verified. Without a
-/// network, only the registries that are on this machine are asked.
+/// Fails if a release that is locked without a digest is gone, or if a registry has a digest of it: nothing would be
+/// verified. Without a network, only the registries that are on this machine are asked.
 fn require_digests(
-    locked: &[(&PackageName, &Version)],
+    locked: &[Undigested<'_>],
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<()> {
-    let names: BTreeSet<&PackageName> = locked.iter().map(|(name, _)| *name).collect();
+    let names: BTreeSet<&PackageName> = locked.iter().map(|it| &it.release.name).collect();
     let names: Vec<PackageName> = names.into_iter().cloned().collect();
     let supplies = match registries.supply(&names) {
         Ok(supplies) => supplies,
-        Err(error) if error.to_diagnostic().code == Code::Offline => Vec::new(),
+        Err(error) if error.to_diagnostic().code == Code::Offline => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let records = supplies.iter().flat_map(Supply::records);
-    let with_digest: BTreeSet<(&PackageName, &Version)> = records
-        .filter(|record| record.digest.is_some())
-        .map(|record| (&record.name, &record.version))
-        .collect();
-    let missing = locked
+    let records = || supplies.iter().flat_map(Supply::records);
+    let listed: BTreeSet<Release> = records().map(IndexRecord::release).collect();
+    let gone = locked
         .iter()
-        .filter(|release| with_digest.contains(release));
-    let missing: Vec<String> = missing
-        .map(|(name, version)| format!("{name} {version}"))
+        .filter(|it| it.is_of_registry && !listed.contains(it.release));
+    let gone: Vec<String> = gone.map(|it| it.release.to_string()).collect();
+    if !gone.is_empty() {
+        return Err(releases_are_gone(&gone, context));
+    }
+    let with_digest: BTreeSet<Release> = records()
+        .filter(|record| record.digest.is_some())
+        .map(IndexRecord::release)
+        .collect();
+    let missing = locked.iter().map(|it| it.release);
+    let missing: Vec<String> = (missing.filter(|release| with_digest.contains(release)))
+        .map(ToString::to_string)
         .collect();
     if missing.is_empty() {
         return Ok(());
@@ -351,6 +367,17 @@ fn require_digests(
         findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
         exit: Exit::Failed,
     })
+}
+
+/// The error for releases without a digest that no registry has any more.
+fn releases_are_gone(gone: &[String], context: &Context) -> Failure {
+    let message = format!("no registry has {}", sentence_list(gone, "or"));
+    let command = context.invocation.command("lock");
+    let hint = format!("the lockfile is out of date: `{command}` updates it");
+    Failure {
+        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
+        exit: Exit::Failed,
+    }
 }
 
 /// Fails if a release of a registry is locked without a digest. Members of workspaces and overrides have no artifacts.

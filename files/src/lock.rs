@@ -209,7 +209,14 @@ fn holder_in(locks: &str, device: (u32, u32), number: u64) -> Option<u32> {
 
 #[cfg(unix)]
 fn open_for_lock(folder: &Path) -> io::Result<File> {
-    File::open(folder)
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    // A pipe with this name would block until somebody writes to it.
+    let only_folders = rustix::fs::OFlags::DIRECTORY.bits().cast_signed();
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(only_folders)
+        .open(folder)
 }
 
 /// Folders cannot be opened on this system, so that the lock is a file in it.
@@ -306,6 +313,16 @@ mod tests {
         assert_eq!(holder_of(open.as_fd()), Some(std::process::id()));
         drop(lock);
         assert_eq!(holder_of(open.as_fd()), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_pipe_is_no_folder_to_lock() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo runs").success());
+        assert!(try_lock_folder(&pipe).is_err());
     }
 
     #[test]

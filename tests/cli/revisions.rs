@@ -207,6 +207,26 @@ fn a_pipe_is_a_file() {
     }
 }
 
+/// Nobody named the pipe, so that nobody writes into it.
+#[test]
+fn a_pipe_is_no_lockfile_of_a_folder() {
+    let repository = history();
+    let app = repository.path().join("app");
+    let script = "rm pkgres.lock && mkfifo pkgres.lock";
+    let status = std::process::Command::new("sh")
+        .args(["-c", script])
+        .current_dir(&app)
+        .status();
+    assert!(status.expect("sh starts").success());
+    for arguments in [&["diff", "first"][..], &["diff", "first", "."]] {
+        let output = command(&app, arguments).output();
+        let output = output.expect("the program starts");
+        assert!(!output.status.success(), "{arguments:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("pkgres.lock"), "{stderr}");
+    }
+}
+
 #[test]
 fn a_revision_is_of_the_project_on_the_other_side() {
     let repository = history();

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{is_pipe, read_file_or_pipe};
+use pkgres_files::{Follow, is_pipe, read_file, read_file_or_pipe};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, MANIFEST_FILE};
 use serde_json::{Value, json};
@@ -281,7 +281,12 @@ fn lockfile(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile
     match file_of(text) {
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
-            let bytes = read_file_or_pipe(&file, limit)?;
+            // A pipe can be named, but is no lockfile of a folder.
+            let bytes = if is_pipe(Path::new(text)) {
+                read_file_or_pipe(&file, limit)?
+            } else {
+                read_file(&file, limit, Follow::Links)?
+            };
             let lock = parse_lock(&file, &bytes, context);
             if file.file_name() == Some(LOCK_FILE.as_ref()) {
                 return lock;

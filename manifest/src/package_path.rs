@@ -92,7 +92,7 @@ fn problem(text: &str) -> Option<&'static str> {
         return Some("it is not in Unicode normalization form C");
     }
     for character in text.chars() {
-        if is_hazardous(character) {
+        if is_hazardous(character) || is_variation_selector(character) {
             return Some("it contains an invisible character");
         }
         if matches!(character, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|') {
@@ -111,6 +111,14 @@ fn problem(text: &str) -> Option<&'static str> {
         return Some("it has more than 32 parts");
     }
     text.split('/').find_map(part_problem)
+}
+
+/// Whether a character selects a variant of the one before it, which many fonts show alike.
+fn is_variation_selector(character: char) -> bool {
+    matches!(
+        character,
+        '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'
+    )
 }
 
 fn part_problem(part: &str) -> Option<&'static str> {
@@ -191,6 +199,9 @@ mod tests {
             ".pkgres-ok",
             "\u{ff0e}\u{ff0e}\u{ff0f}a",
             "a\u{200b}b",
+            "a\u{3164}",
+            "a\u{fe0f}",
+            "a\u{e0100}",
             "a\u{202e}b",
             "cafe\u{301}",
             "a*b",

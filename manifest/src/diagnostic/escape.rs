@@ -85,13 +85,16 @@ pub fn is_hazardous(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            // No width, or a joiner.
+            // `Default_Ignorable_Code_Point` of Unicode, without the variation selectors that texts need: no width, a joiner,
+            // a filler, or not assigned and shown as nothing.
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}'
+            // A space of Braille without dots.
+            | '\u{2800}'
             // Line and paragraph separators, bidirectional embedding and override.
             | '\u{2028}'..='\u{202e}' | '\u{fff9}'..='\u{fffb}'
-            // Tag characters.
-            | '\u{e0000}'..='\u{e007f}'
         )
 }
 
@@ -176,6 +179,21 @@ mod tests {
             harmless("one\u{202e}\ntwo\r".to_owned()),
             "one\\u{202e}\ntwo\\u{d}"
         );
+    }
+
+    #[test]
+    fn what_is_not_seen_is_hazardous() {
+        // A few of each range of `Default_Ignorable_Code_Point`, and a blank that is no space.
+        for character in "\u{ad}\u{115f}\u{180e}\u{2065}\u{3164}\u{ffa0}\u{fff0}\u{fff8}\u{1bca3}\u{1d173}\u{1d17a}\u{e0080}\u{e00ff}\u{e01f0}\u{e0fff}\u{2800}".chars() {
+            assert!(is_hazardous(character), "{character:?}");
+        }
+        // Letters, combining marks, and characters with the selector of a variant.
+        for character in
+            "\u{e9}\u{301}\u{3165}\u{2801}\u{2764}\u{fe0f}\u{845b}\u{e0100}\u{fffd}\u{1f600}"
+                .chars()
+        {
+            assert!(!is_hazardous(character), "{character:?}");
+        }
     }
 
     #[test]

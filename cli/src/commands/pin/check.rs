@@ -76,6 +76,7 @@ pub(super) fn run(
             .iter()
             .map(|written| contract_not_checked(written)),
     );
+    hint_at_pinning(&mut findings, path, context);
     if path != Path::new("-") && conflicts.is_empty() {
         suggest_pinning(&mut findings, path, context);
     }
@@ -123,6 +124,26 @@ fn suggest_pinning(findings: &mut [Diagnostic], path: &Path, context: &Context) 
         .filter(|it| is_missing(it) && it.is_error())
     {
         finding.add_hint(format!("`{command}` writes what is missing"));
+    }
+}
+
+/// Replaces hints that are options for pinning, which a check does not take, by commands that pin the model.
+fn hint_at_pinning(findings: &mut [Diagnostic], path: &Path, context: &Context) {
+    let target = if path == Path::new("-") {
+        ""
+    } else {
+        " --in-place"
+    };
+    let of_gone = findings.iter_mut().filter(|it| it.code == Code::ModelGone);
+    for hint in of_gone.flat_map(|finding| &mut finding.hints) {
+        let option = hint.strip_prefix('`').and_then(|hint| hint.split_once('`'));
+        let Some((options, effect)) = option.filter(|(options, _)| options.starts_with("--"))
+        else {
+            continue;
+        };
+        let words = format!("pin {} {options}{target}", quoted(path));
+        let command = context.invocation.command_for_none(&words);
+        *hint = format!("`{command}`{effect}");
     }
 }
 

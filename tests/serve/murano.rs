@@ -223,7 +223,7 @@ fn the_client_imports_bundles_and_saves_packages() {
     let put = server
         .connect()
         .ask("PUT", "/bundles/web.bundle", &headers, bundle);
-    assert_eq!(put.expect("an answer").0, 204);
+    assert_eq!(put.expect("an answer").0, 201);
     // Into another registry.
     let data = folder.path().join("other");
     let other = Server::start(&data, &[]);

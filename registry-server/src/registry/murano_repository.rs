@@ -56,12 +56,19 @@ impl RegistryBackend {
         found.ok_or_else(no_such_bundle)
     }
 
-    /// Adds or replaces a bundle.
-    pub fn set_bundle(&self, principal: &Principal, name: &str, body: &str) -> Result<(), Problem> {
+    /// Adds or replaces a bundle. Returns whether it is new.
+    pub fn set_bundle(
+        &self,
+        principal: &Principal,
+        name: &str,
+        body: &str,
+    ) -> Result<bool, Problem> {
         principal.require(Scope::Admin)?;
-        Ok(self
-            .database
-            .write(|transaction| groups::put_bundle(transaction, name, body))?)
+        self.database.write(|transaction| {
+            let is_new = groups::bundle(transaction, name)?.is_none();
+            groups::put_bundle(transaction, name, body)?;
+            Ok(is_new)
+        })
     }
 
     /// Removes a bundle.

@@ -45,7 +45,7 @@ impl Filled {
         assert_eq!(filled.ask("POST", collections, &kind, &bytes).status, 202);
         let bundle = br#"{"Packages":[{"Name":"a.Web"}]}"#;
         let answer = filled.ask("PUT", "/bundles/all.bundle", JSON, bundle);
-        assert_eq!(answer.status, 204, "{answer:?}");
+        assert_eq!(answer.status, 201, "{answer:?}");
         let category = filled.ask("POST", "/v1/catalog/categories", JSON, br#"{"name":"Web"}"#);
         let token = filled.ask("POST", "/v1/tokens", JSON, br#"{"scopes":["read"]}"#);
         let id = |answer: &Answer| answer.json()["id"].as_str().expect("an id").to_owned();

@@ -253,7 +253,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 body: BodyKind::Json("Bundle"),
                 permits: |principal, _| principal.require(Scope::Admin),
                 run: murano_repository::put_bundle,
-                answers: &[(204, AnswerBody::Nothing)],
+                answers: &[(201, AnswerBody::Nothing), (204, AnswerBody::Nothing)],
                 ..GET
             },
             Handler {

@@ -96,10 +96,14 @@ pub(super) fn put_bundle(service: &Service, request: &Request) -> Result<Respons
         }
     }
     let body = serde_json::to_string(&bundle).map_err(Problem::internal)?;
-    service
+    let is_new = service
         .registry
         .set_bundle(request.principal()?, request.part(0), &body)?;
-    Ok(Response::empty(StatusCode::NO_CONTENT))
+    Ok(Response::empty(if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::NO_CONTENT
+    }))
 }
 
 /// Removes a bundle.

@@ -44,6 +44,7 @@ fn careless_manifests_are_read() {
         let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
         (manifest, findings)
     };
+    assert_eq!(read("Tags: [web, db, web]").0.tags, ["web", "db"]);
     for (line, warning) in [
         (
             "Tags: web",

@@ -398,9 +398,11 @@ impl ManifestReader<'_> {
             }
         };
         let mut tags = Vec::with_capacity(items.len());
+        let mut seen = HashSet::new();
         for item in items {
             if let Some(scalar) = item.as_scalar() {
-                tags.extend(self.shown_text(scalar, "Tags", item.span));
+                let tag = self.shown_text(scalar, "Tags", item.span);
+                tags.extend(tag.filter(|tag| seen.insert(tag.clone())));
             } else {
                 self.warn_of_kind("a tag", "text", item);
             }

@@ -72,7 +72,10 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
     let mut names = Vec::new();
     for text in &token.names {
         let namespace = Namespace::parse(text);
-        names.push(namespace.map_err(|_| invalid("names are like org.acme.Web or org.acme.*"))?);
+        let name = namespace.map_err(|_| invalid("names are like org.acme.Web or org.acme.*"))?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
     if names.is_empty() {
         names.clone_from(&principal.names);

@@ -110,6 +110,7 @@ fn an_error_is_reported_when_its_package_is_needed() {
         r#"{"name":"good.Two","version":"1.0.0"}"#,
         r#"{"name":"good.Three","version":"2.0.0","yanked":true}"#,
         r#"{"name":"bad.Names","version":"1.0.0","name":"good.Two"}"#,
+        r#"{"name":"bad.Word","version":nothing}"#,
     ]);
     let registry = open(&file, &Limits::default()).expect("the index can be opened");
     assert_eq!(
@@ -124,6 +125,7 @@ fn an_error_is_reported_when_its_package_is_needed() {
         ("bad.Json", "trailing comma", " @2:38"),
         ("bad.Version", "not an index record", " @3:33"),
         ("bad.Names", "`name` appears twice", " @7:39"),
+        ("bad.Word", "this is not JSON", " @8:32"),
     ] {
         // The line is left out, and told of once.
         for expected in [1, 0] {

@@ -43,7 +43,11 @@ pub(super) fn read(
                 end: at + 1,
             });
             let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
+            let message = match message.split(" at line ").next().unwrap_or_default() {
+                // A word that is neither `null` nor `true` nor `false`.
+                "expected ident" => "this is not JSON",
+                message => message,
+            };
             let message = format!(
                 "not an index record: {}",
                 Escaped::within(message, MESSAGE_CHARACTERS)

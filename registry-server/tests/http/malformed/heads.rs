@@ -93,6 +93,23 @@ pub(super) const ROWS: &[Row<'static>] = &[
         401,
         "unauthorized",
     ),
+    // Nobody knows which one counts.
+    (
+        "GET",
+        "/v1/whoami",
+        &[AUTH, AUTH],
+        b"",
+        400,
+        "header_invalid",
+    ),
+    (
+        "GET",
+        "/v1/whoami",
+        &["x-auth-token: pkgres_00", "x-auth-token: pkgres_01"],
+        b"",
+        400,
+        "header_invalid",
+    ),
     ("PUT", WEB, &[ZIP], b"PK", 401, "unauthorized"),
     (
         "DELETE",

@@ -34,7 +34,7 @@ pub(super) fn hints(
         _ => None,
     });
     let owners: FxHashSet<PackageId> = owners.collect();
-    let with_candidates = ways_out(facts, &owners, &unsatisfiable);
+    let with_candidates = ways_out(problem.universe, facts, &owners, &unsatisfiable);
     for fact in facts {
         match fact {
             Fact::Wanted { package } => hints.extend(requested_alternatives(problem, *package)),
@@ -112,9 +112,10 @@ pub(super) fn hints(
     distinct
 }
 
-/// The required packages whose candidates have the reasons of a conflict, sorted: an excluded release of one may not
-/// have them.
+/// The required packages whose candidates have the reasons of a conflict, by name: an excluded release of one may not have
+/// them.
 fn ways_out(
+    universe: &Universe,
     facts: &[Fact],
     owners: &FxHashSet<PackageId>,
     unsatisfiable: &FxHashSet<PackageId>,
@@ -126,7 +127,8 @@ fn ways_out(
     let mut packages: Vec<PackageId> = targets
         .filter(|target| owners.contains(target) && !unsatisfiable.contains(target))
         .collect();
-    packages.sort_unstable();
+    // Their numbers depend on the order of arrival.
+    packages.sort_unstable_by_key(|package| universe.catalog.name(*package));
     packages.dedup();
     packages
 }
@@ -151,7 +153,12 @@ fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -
         }
     }
     let mut found: Vec<(PackageId, PositionSet)> = found.into_iter().collect();
-    found.sort_unstable_by_key(|(package, _)| *package);
+    found.sort_unstable_by(|(one, _), (other, _)| {
+        universe
+            .catalog
+            .name(*one)
+            .cmp(universe.catalog.name(*other))
+    });
     let name = universe.catalog.class_name(class);
     let (what, name) = match name.interface_name() {
         Some(interface) => ("interface", interface),

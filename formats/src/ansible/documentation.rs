@@ -14,7 +14,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Value, read_yaml};
 use pkgres_manifest::{ClassName, ClassOptions, DeclaredOption, Limits, ReadOptions};
 
-use super::facts_of_files::dotted;
+use super::name::dotted;
 use super::python::{LiteralText, MAX_MODULE_BYTES, assigned};
 use crate::lookup::FileTree;
 pub(super) use named_fragments::foreign_fragments;

@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, Limits, ReadOptions};
 use super::documentation::foreign_fragments;
 use super::facts::{Facts, Module, Reference};
 use super::foreign_references::path_of;
-use super::name::{is_collection_name, is_content_name};
+use super::name::{dotted, is_collection_name, is_content_name};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
 use super::yaml_references::{self, NamedPlugin};
@@ -85,14 +85,6 @@ pub(crate) fn read(
     }
     facts.routes.clone_from(&runtime.routes);
     Ok((facts, runtime, findings))
-}
-
-/// The dotted path of a file without its extension; `None` if it cannot be the path of a plug-in or module.
-pub(super) fn dotted(path: &str) -> Option<String> {
-    let (path, _) = path.rsplit_once('.')?;
-    path.split('/')
-        .all(is_content_name)
-        .then(|| path.replace('/', "."))
 }
 
 /// Adds a plug-in that is no Python, or the documentation of one that is a file beside it.

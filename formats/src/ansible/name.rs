@@ -25,6 +25,14 @@ pub(crate) fn is_content_name(text: &str) -> bool {
     pkgres_manifest::is_identifier(text)
 }
 
+/// The dotted path of a file without its extension; `None` if it cannot be the path of a plug-in or module.
+pub(super) fn dotted(path: &str) -> Option<String> {
+    let (path, _) = path.rsplit_once('.')?;
+    path.split('/')
+        .all(is_content_name)
+        .then(|| path.replace('/', "."))
+}
+
 /// Whether a text is the name of a collection: a namespace and a name, which are Python identifiers.
 pub fn is_collection_name(text: &str) -> bool {
     text.split_once('.')

@@ -1,24 +1,20 @@
-//! Whether the default of a property meets contracts. The engine evaluates it and then treats it as a value of the model.
+//! The default of a property as a value of a model: the engine evaluates it, and then treats it as one.
 
 #[cfg(feature = "json")]
 use serde_json::Value as Json;
 
+use super::ModelValue;
 #[cfg(feature = "json")]
 use super::ValueKind;
-use super::value_path::ValuePath;
-use super::{
-    ContractCheck, Exclusions, ModelValue, ObjectModel, PropertyHolder, ValueProblem,
-    ValueViolation,
-};
-use crate::class_file::{Contract, Property};
+use crate::class_file::Property;
 #[cfg(feature = "json")]
 use crate::diagnostic::Location;
 
 /// The default of a declaration that objects have in place of a value.
 #[derive(Debug)]
 pub(super) struct DefaultValue<'a> {
-    property: &'a Property,
-    value: ModelValue,
+    pub(super) property: &'a Property,
+    pub(super) value: ModelValue,
 }
 
 impl<'a> DefaultValue<'a> {
@@ -34,45 +30,6 @@ impl<'a> DefaultValue<'a> {
     #[cfg(not(feature = "json"))]
     pub(super) fn of(_: &'a Property) -> Option<Self> {
         None
-    }
-
-    /// What a contract finds wrong with the default after its own declaration converted it, or else the own one, and the
-    /// number of values that contracts looked at.
-    ///
-    /// Whether texts and mappings are objects of a class is left out: a text may be the id of an object of the model.
-    pub(super) fn violations(
-        &self,
-        model: &ObjectModel,
-        holder: PropertyHolder<'_>,
-        inherited: Option<&Contract>,
-        path: &ValuePath<'_>,
-        exclusions: &Exclusions,
-    ) -> (Vec<ValueViolation>, u64) {
-        let mut found = ContractCheck::default();
-        let mut visit = found.visit(model, holder);
-        let own = &self.property.contract.value;
-        let made = visit.contract(own, Some(&self.value), path, exclusions);
-        if let Some(inherited) = inherited {
-            visit.found.violations.clear();
-            visit.validate(inherited, &made, path, exclusions);
-        }
-        let is_certain = |violation: &ValueViolation| {
-            let is_of_class = matches!(
-                violation.problem,
-                ValueProblem::NotObject(_) | ValueProblem::NotTemplate(_)
-            );
-            inherited.is_some() || !is_of_class
-        };
-        let violations = std::mem::take(&mut found.violations).into_iter();
-        // Its place is in a file of another package.
-        let violations = violations
-            .filter(is_certain)
-            .map(|violation| ValueViolation {
-                problem: ValueProblem::Default(Box::new(violation.problem)),
-                location: None,
-                path: violation.path,
-            });
-        (violations.collect(), found.values)
     }
 }
 

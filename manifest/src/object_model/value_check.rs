@@ -68,8 +68,8 @@ impl<'a> ContractCheck<'a> {
     /// Several classes that an object inherits can declare one property. The declaration of the nearest class says
     /// whether the value is from the model, and its contract converts the value; the [others](Self::inherited) only look
     /// at the result. Source: `set_property` in `murano/dsl/murano_object.py`. Without a value, the property is null,
-    /// unless the declaration has a default, which the contracts look at like at a value. The engine ignores values of `Runtime`, `Static` and `Config` properties.
-    /// `exclusions` are those of the object.
+    /// unless the declaration has a default, which is then checked like a value. The engine ignores values of `Runtime`,
+    /// `Static` and `Config` properties. `exclusions` are those of the object.
     pub fn property(
         &mut self,
         model: &ObjectModel,
@@ -100,8 +100,8 @@ impl<'a> ContractCheck<'a> {
             let default = (usage != "Config").then(|| DefaultValue::of(property));
             let default = default.flatten();
             if let Some(default) = &default {
-                let found = default.violations(model, holder, None, &path, &exclusions);
-                self.violations_of_default(found);
+                let found = violations_of_default(default, model, holder, None, &path, &exclusions);
+                self.add_default(found);
             }
             return ConvertedValue(Source::Default(default));
         }
@@ -136,16 +136,23 @@ impl<'a> ContractCheck<'a> {
                 let exclusions = exclusions.of(name);
                 visit.names_of_default(contract, &path, &exclusions);
                 if let Some(default) = default {
-                    let found =
-                        default.violations(model, holder, Some(contract), &path, &exclusions);
-                    self.violations_of_default(found);
+                    let inherited = Some(contract);
+                    let found = violations_of_default(
+                        default,
+                        model,
+                        holder,
+                        inherited,
+                        &path,
+                        &exclusions,
+                    );
+                    self.add_default(found);
                 }
             }
             Source::Made(made) => visit.validate(contract, made, &path, &exclusions.of(name)),
         }
     }
 
-    fn violations_of_default(&mut self, (violations, values): (Vec<ValueViolation>, u64)) {
+    fn add_default(&mut self, (violations, values): (Vec<ValueViolation>, u64)) {
         self.violations.extend(violations);
         self.values += values;
     }
@@ -628,6 +635,45 @@ impl<'a> Visit<'_, 'a> {
             _ => false,
         }
     }
+}
+
+/// What a contract finds wrong with a default, and how many values were checked: the contract of the declaration, or an
+/// inherited one, which checks what the declaration makes of the default.
+///
+/// Whether texts and mappings are objects of a class is left out: a text may be the id of an object of the model.
+fn violations_of_default(
+    default: &DefaultValue<'_>,
+    model: &ObjectModel,
+    holder: PropertyHolder<'_>,
+    inherited: Option<&Contract>,
+    path: &ValuePath<'_>,
+    exclusions: &Exclusions,
+) -> (Vec<ValueViolation>, u64) {
+    let mut found = ContractCheck::default();
+    let mut visit = found.visit(model, holder);
+    let own = &default.property.contract.value;
+    let made = visit.contract(own, Some(&default.value), path, exclusions);
+    if let Some(inherited) = inherited {
+        visit.found.violations.clear();
+        visit.validate(inherited, &made, path, exclusions);
+    }
+    let is_certain = |violation: &ValueViolation| {
+        let is_of_class = matches!(
+            violation.problem,
+            ValueProblem::NotObject(_) | ValueProblem::NotTemplate(_)
+        );
+        inherited.is_some() || !is_of_class
+    };
+    let violations = std::mem::take(&mut found.violations).into_iter();
+    // Its place is in a file of another package.
+    let violations = violations
+        .filter(is_certain)
+        .map(|violation| ValueViolation {
+            problem: ValueProblem::Default(Box::new(violation.problem)),
+            location: None,
+            path: violation.path,
+        });
+    (violations.collect(), found.values)
 }
 
 /// Whether a place is inside another one.

@@ -11,28 +11,10 @@ use flate2::write::MultiGzDecoder;
 use reqwest::header::{self, HeaderMap};
 
 use super::error::{AttemptError, ErrorKind};
+use super::request::Content;
 
 /// The bytes that are decoded at once. Gzip makes at most a thousand times as many of them.
 const PIECE: usize = 4 << 10;
-
-/// The content that a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
-    /// A document, which may be compressed on the way.
-    Document,
-    /// An artifact, as it is stored.
-    Artifact,
-}
-
-impl Content {
-    /// The value of `Accept-Encoding`.
-    pub(super) fn accepted_codings(self) -> &'static str {
-        match self {
-            Self::Document => "gzip",
-            Self::Artifact => "identity",
-        }
-    }
-}
 
 /// Decodes a body in pieces.
 pub(super) enum Decoder {

@@ -6,8 +6,26 @@ use pkgres_manifest::PackageName;
 use reqwest::Method;
 use url::Url;
 
-use super::content_coding::Content;
 use crate::protocol::Digest;
+
+/// The content that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A document, which may be compressed on the way.
+    Document,
+    /// An artifact, as it is stored.
+    Artifact,
+}
+
+impl Content {
+    /// The value of `Accept-Encoding`.
+    pub(super) fn accepted_codings(self) -> &'static str {
+        match self {
+            Self::Document => "gzip",
+            Self::Artifact => "identity",
+        }
+    }
+}
 
 /// A request before it is sent.
 #[derive(Debug, Clone)]

@@ -10,10 +10,10 @@ use url::Url;
 use crate::protocol::ErrorDocument;
 
 use super::address::shown;
-use super::content_coding::{Content, Decoder};
+use super::content_coding::Decoder;
 use super::error::{AttemptError, ErrorAnswer, ErrorKind};
 use super::network_limits::Usage;
-use super::request::Request;
+use super::request::{Content, Request};
 
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;

@@ -56,6 +56,8 @@ pub(crate) const LENIENT: &[(&str, &str)] = &[
     // A number, a text, or a raw value: no struct.
     ("manifest", "document::as_json"),
     ("manifest", "document::json"),
+    // A default, which the reader of class files writes.
+    ("manifest", "object_model::default_value"),
     // Its own text.
     ("registry-server", "http::openapi"),
 ];

@@ -489,10 +489,28 @@ const VALUES: &[&str] = &[
 
 /// What is wrong with a value, as the value of a property of the called object and as that of an argument.
 fn problems_of(contract: &str, value: &str) -> [Vec<String>; 2] {
+    // With the contract of the argument, the default of the property can be wrong.
+    let in_model = problems_of_call(contract, contract, &format!(r#", "p": [{value}]"#), &[]);
+    let argument = ("p".to_owned(), format!("[{value}]"));
+    let in_argument = problems_of_call("$", contract, "", &[argument]);
+    [
+        in_model.into_iter().map(|it| without_object(&it)).collect(),
+        in_argument,
+    ]
+}
+
+/// What is wrong with a call of a function of the object `main`. The contracts are those of the items of its property `p`
+/// and of the argument `p`; `property` is the value of the property, with a comma before it.
+fn problems_of_call(
+    of_property: &str,
+    of_argument: &str,
+    property: &str,
+    arguments: &[(String, String)],
+) -> Vec<String> {
     let class_file = format!(
         "Name: a.App\n\
-         Properties:\n  p:\n    Contract:\n    - {contract}\n    Default: []\n  disk: {{Contract: $}}\n\
-         Methods:\n  use:\n    Arguments:\n    - p:\n        Contract:\n        - {contract}\n"
+         Properties:\n  p:\n    Contract:\n    - {of_property}\n    Default: []\n  disk: {{Contract: $}}\n\
+         Methods:\n  use:\n    Arguments:\n    - p:\n        Contract:\n        - {of_argument}\n"
     );
     let package = (
         "a.App",
@@ -515,27 +533,19 @@ fn problems_of(contract: &str, value: &str) -> [Vec<String>; 2] {
         class: &class,
         function: "use",
     };
-    let call = |property: &str, arguments: &[(String, String)]| {
-        let disk = |id: &str| format!(r#"{{"?": {{"id": "{id}", "type": "a.Disk"}}, "size": 1}}"#);
-        let text = format!(
-            r#"[{{"?": {{"id": "main", "type": "a.App"}}, "disk": {}{property}}}, {}, {{"?": {{"id": "other", "type": "a.Other"}}}}]"#,
-            disk("inner"),
-            disk("disk"),
-        );
-        let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
-        let (model, _) = model.into_result().expect("the model can be read");
-        let object = callable_objects(&packages, &model, &class)[0].0;
-        let call = FunctionCall::new(called, Some((&model, object)), arguments);
-        let findings = call.err().unwrap_or_default().into_iter();
-        let errors = findings.filter(Diagnostic::is_error);
-        errors.map(|finding| finding.message).collect::<Vec<_>>()
-    };
-    let in_model = call(&format!(r#", "p": [{value}]"#), &[]);
-    let in_argument = call("", &[("p".to_owned(), format!("[{value}]"))]);
-    [
-        in_model.into_iter().map(|it| without_object(&it)).collect(),
-        in_argument,
-    ]
+    let disk = |id: &str| format!(r#"{{"?": {{"id": "{id}", "type": "a.Disk"}}, "size": 1}}"#);
+    let text = format!(
+        r#"[{{"?": {{"id": "main", "type": "a.App"}}, "disk": {}{property}}}, {}, {{"?": {{"id": "other", "type": "a.Other"}}}}]"#,
+        disk("inner"),
+        disk("disk"),
+    );
+    let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
+    let (model, _) = model.into_result().expect("the model can be read");
+    let object = callable_objects(&packages, &model, &class)[0].0;
+    let call = FunctionCall::new(called, Some((&model, object)), arguments);
+    let findings = call.err().unwrap_or_default().into_iter();
+    let errors = findings.filter(Diagnostic::is_error);
+    errors.map(|finding| finding.message).collect()
 }
 
 /// A message about a property of the called object as one about an argument.

@@ -125,7 +125,7 @@ fn an_error_is_reported_when_its_package_is_needed() {
         ("bad.Json", "trailing comma", " @2:38"),
         ("bad.Version", "not an index record", " @3:33"),
         ("bad.Names", "`name` appears twice", " @7:39"),
-        ("bad.Word", "this is not JSON", " @8:32"),
+        ("bad.Word", "this is not JSON", " @8:31"),
     ] {
         // The line is left out, and told of once.
         for expected in [1, 0] {
@@ -216,7 +216,7 @@ fn a_line_without_a_package_is_left_out() {
             "`a b` is not a package name",
         ),
         (r#"{"name":1,"version":"1.0.0"}"#, "invalid type"),
-        ("nothing", "expected"),
+        ("nothing", "this is not JSON"),
     ] {
         let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
         let registry = open(&file, &Limits::default()).expect("the other line is an index");

@@ -195,7 +195,10 @@ fn texts_of_manifests_have_limits() {
             &files(&[("manifest.yaml", manifest.as_bytes())]),
         )
     };
-    let tags = |count: usize| format!("Tags: [{}]", vec!["t"; count].join(", "));
+    let tags = |count: usize| {
+        let tags: Vec<String> = (0..count).map(|number| format!("t{number}")).collect();
+        format!("Tags: [{}]", tags.join(", "))
+    };
     for (rest, expected) in [
         (
             format!("Name: {}", "n".repeat(1025)),

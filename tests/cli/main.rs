@@ -27,6 +27,7 @@ mod parallel;
 mod pinned_models;
 mod preferred_registries;
 mod program;
+mod publishing_recipe;
 mod releases;
 mod repositories;
 mod republished;

@@ -111,7 +111,11 @@ fn complete_command(command: Command, parent: &str, format: &Arg) -> Command {
     let prefix = format!("{path} ");
     let formats = formats_of(path.split(' ').next().unwrap_or_default());
     let mut command = command.mut_args(as_shared).arg(in_formats(format, formats));
-    let examples = examples_of(&path);
+    let mut examples = examples_of(&path);
+    // A command that only has subcommands shows how the first of them is used.
+    if let Some(below) = command.get_subcommands().next() {
+        examples = examples_of(&format!("{prefix}{}", below.get_name()));
+    }
     if let Some((first, _)) = examples.first() {
         command = command.after_help(format!(
             "Example: {first}\n\nMore with `--help`, shared options included."

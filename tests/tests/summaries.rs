@@ -70,6 +70,25 @@ fn a_release_that_is_excluded_inside_a_conflict_is_named() {
     );
 }
 
+/// Packages without a way out do not use up the number of hints.
+#[test]
+fn an_excluded_release_is_named_at_the_end_of_a_chain() {
+    let hints = hints_of(
+        release("R", "1").requires("A", "1"),
+        vec![
+            release("A", "1.0.0").requires("B", "1"),
+            release("B", "1.0.0").requires("C", "1"),
+            release("C", "1.0.0").requires("D", "1"),
+            release("D", "1.1.0").requires("Log", "7"),
+            release("D", "1.0.0").yanked(),
+            release("Log", "1.0.0"),
+        ],
+        &|_| {},
+    );
+    let way_out = "D 1.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`";
+    assert!(hints.contains(&way_out.to_owned()), "{hints:?}");
+}
+
 #[test]
 fn an_excluded_release_with_a_missing_class_is_named() {
     let root = || {

@@ -104,16 +104,22 @@ pub(super) fn hints(
         }
     }
     // Beside other hints: without these, the explanation would be incomplete.
-    for package in with_candidates.into_iter().take(MAX_HINTS) {
+    let mut excluded: Vec<Hint> = Vec::new();
+    for package in with_candidates {
+        if excluded.len() == MAX_HINTS {
+            break;
+        }
         let hint = excluded_release_hint(problem.universe, facts, package);
-        distinct.extend(hint.filter(|hint| distinct.iter().all(|known| known.text != hint.text)));
+        let is_new = |hint: &Hint| distinct.iter().all(|known| known.text != hint.text);
+        excluded.extend(hint.filter(is_new));
     }
+    distinct.extend(excluded);
     distinct.extend(also_unknown(problem.universe, facts));
     distinct
 }
 
-/// The required packages whose candidates have the reasons of a conflict, by name: an excluded release of one may not have
-/// them.
+/// Required packages that also own a requirement in the conflict, sorted by name: an excluded release of one may lack that
+/// requirement.
 fn ways_out(
     universe: &Universe,
     facts: &[Fact],

@@ -138,7 +138,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileErr
 
 /// Whether a file must survive a crash of the machine.
 #[derive(Clone, Copy, PartialEq)]
-enum Durability {
+pub(crate) enum Durability {
     Durable,
     Volatile,
 }
@@ -186,7 +186,7 @@ pub(crate) fn sync_folder_of(system: &dyn FileSystem, path: &Path) -> Result<(),
 
 /// Writes a file beside its target and renames it, without looking for files that were left behind. The name itself is
 /// not synced.
-fn replace(
+pub(crate) fn replace(
     system: &dyn FileSystem,
     path: &Path,
     put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::atomic::{StagedFile, file_name, parent, sweep, sync_folder_of, write_file};
+use crate::atomic::{
+    Durability, StagedFile, file_name, parent, replace, sweep, sync_folder_of, write_file,
+};
 use crate::error::FileError;
-use crate::file_system::FileSystem;
+use crate::file_system::{Access, FileSystem, NewFile};
 
 /// The new content of one of several files.
 #[derive(Debug, Clone, Copy)]
@@ -41,15 +43,15 @@ impl From<FileError> for NotWritten {
 /// All of them are written to temporary files before the first is renamed, so that a full disk or a read-only folder is
 /// noticed while all files have their old content. Files that were renamed before another cannot be are restored.
 ///
-/// A process that is killed between two renames leaves new files beside old ones. No other process may write one of the
-/// files at the same time: it takes the temporary files, which are not locked, for leftovers.
+/// A process that is killed between two renames leaves new files beside old ones. Callers must keep other processes from
+/// writing the same files: those would remove the temporary files, which are not locked, as leftovers.
 ///
 /// # Errors
 ///
 /// As for [`write_file`].
 pub fn write_files(system: &dyn FileSystem, files: &[NewContent<'_>]) -> Result<(), NotWritten> {
     if let [file] = files {
-        return Ok(write_file(system, file.path, file.after)?);
+        return write_one(system, file);
     }
     let staged = stage_all(system, files)?;
     for (at, file) in staged.iter().enumerate() {
@@ -67,6 +69,15 @@ pub fn write_files(system: &dyn FileSystem, files: &[NewContent<'_>]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Writes a single file, whose temporary file can stay open: other processes do not take it for a leftover.
+fn write_one(system: &dyn FileSystem, file: &NewContent<'_>) -> Result<(), NotWritten> {
+    sweep(system, parent(file.path), &file_name(file.path)?);
+    let put = |new: &mut dyn NewFile| new.write(file.after);
+    replace(system, file.path, put, Durability::Durable, Access::Data)?;
+    sync_folder_of(system, file.path)
+        .map_err(|error| restore(system, std::slice::from_ref(file), error))
 }
 
 /// Writes the temporary files. If one cannot be written, there are none.

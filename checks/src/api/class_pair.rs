@@ -38,7 +38,7 @@ pub(super) struct Subject {
     pub(super) new: Option<Location>,
 }
 
-/// The classes of the old version that declared members of a class. What removals need to know of each is found out once.
+/// The classes of the old version that declared members of a class. Each is looked up once, for all removed members.
 pub(super) struct Declarers<'packages> {
     /// The names of the members that a class declares.
     names: fn(&'packages ClassDefinition) -> HashSet<&'packages str>,

@@ -18,8 +18,8 @@ use crate::members::{
 /// The name of an argument that is not declared, for calls that give values to arguments for all others.
 const UNDECLARED: &str = "undeclared";
 
-/// The most arguments of a method whose calls are tried: the work grows with the third power of their number, and nobody
-/// writes so many.
+/// The most arguments of a method with which each number of arguments is tried, and of which each difference has a call
+/// of its own: the work grows with the cube of their number. Above it, the shortest calls have to do.
 const MAX_ARGUMENTS: usize = 100;
 
 pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
@@ -207,7 +207,7 @@ impl MethodComparison<'_> {
     fn arguments(&self, found: &mut Vec<FoundDifference>) {
         let (old, new) = (&self.old.member.arguments, &self.new.member.arguments);
         let name = callable_name(&self.old.member.name.value);
-        let calls = if is_identifier(name) && old.len() <= MAX_ARGUMENTS {
+        let calls = if is_identifier(name) {
             candidate_calls(old)
         } else {
             Vec::new()
@@ -224,7 +224,8 @@ impl MethodComparison<'_> {
         let mut is_explained = false;
         for (rule, arguments, message) in self.changes() {
             let is_major = matches!(rule.impact(), super::rules::Impact::Major);
-            let (rule, noticed) = if is_major && is_broken {
+            let has_call = is_broken && (old.len() <= MAX_ARGUMENTS || !is_explained);
+            let (rule, noticed) = if is_major && has_call {
                 is_explained = true;
                 (rule, Some(self.noticed(&breaking, arguments)))
             } else if is_major {

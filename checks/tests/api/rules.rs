@@ -210,6 +210,29 @@ fn arguments_that_are_removed_and_added() {
     assert_eq!(comparison.needed_bump(), Bump::Patch);
 }
 
+/// Not every call of a method with very many arguments is tried, and one that breaks is enough.
+#[test]
+fn a_required_argument_of_many_breaks_calls() {
+    let arguments = |count: usize| -> String {
+        let arguments = (0..count).map(|at| format!("a{at}: {{Contract: $}}"));
+        arguments.collect::<Vec<_>>().join(", ")
+    };
+    let (old, new) = (
+        class(&method(&arguments(120))),
+        class(&method(&arguments(122))),
+    );
+    assert_eq!(compare(&old, &new).needed_bump(), Bump::Major);
+    let rules: Vec<String> =
+        both_ways(&method(&arguments(120)), &method(&arguments(122)))[0].clone();
+    assert_eq!(
+        rules,
+        [
+            "required-argument-added acme.App deploy(a120)",
+            "arguments-changed acme.App deploy(a121)"
+        ]
+    );
+}
+
 #[test]
 fn arguments_with_another_name() {
     let renamed = |from: &str| vec![format!("argument-renamed acme.App deploy({from})")];

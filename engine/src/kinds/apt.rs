@@ -61,6 +61,7 @@ pub(crate) fn run(target: &dyn Target, command: &Command) -> Result<(), Resource
             return Err(failure(command, output));
         };
         let (_, repair) = repairs.swap_remove(repair);
+        let repair = repair.timeout(command.timeout);
         let repaired = target.run(&repair)?;
         if !repaired.is_success() {
             return Err(failure(&repair, repaired));
@@ -127,11 +128,12 @@ pub(super) fn check_removal(probe: &dyn Probe, names: &[String]) -> Result<(), R
 }
 
 /// A command that installs packages, given as arguments of apt, and removes none.
-pub(super) fn install(packages: &[String], has_versions: bool) -> Command {
-    let mut command = apt("install").arguments(["--no-install-recommends", "--no-remove"]);
-    if has_versions {
-        command = command.argument("--allow-downgrades");
-    }
+pub(crate) fn install(options: &[&str], packages: &[String], has_versions: bool) -> Command {
+    let command = apt("install")
+        .arguments(options.iter().copied())
+        .argument("--no-remove");
+    // An installed version that is newer than the wanted one has to go.
+    let command = command.arguments(has_versions.then_some("--allow-downgrades"));
     command.arguments(packages)
 }
 

@@ -233,7 +233,7 @@ impl Exec {
         self
     }
 
-    /// Whether properties can say all guards: there is one property for each kind of guard.
+    /// Whether properties can express all guards: each kind of guard has one property.
     fn has_describable_guards(&self) -> bool {
         let mut kinds = HashSet::new();
         let mut guards = self.guards.iter();

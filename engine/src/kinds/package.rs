@@ -383,7 +383,7 @@ impl Transaction {
         let mut packages = self.packages.iter();
         let has_versions =
             packages.any(|package| matches!(package.wanted, WantedVersion::Exactly(_)));
-        (!added.is_empty()).then(|| install(&added, has_versions))
+        (!added.is_empty()).then(|| install(&["--no-install-recommends"], &added, has_versions))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Methods of a resource that wraps another one.
 
-/// The methods of [`Resource`](crate::Resource) in which a wrapper is as the resource in one of its fields.
+/// Forwards the methods of [`Resource`](crate::Resource) that a wrapper does not change to the resource in its field.
 ///
 /// `definition`, `check` and `may_remedy` are where wrappers differ. `is_reversible` and `reversed` are for those that are
 /// still to be wrapped for a run. `group`, `grouped`, `contradicts` and `as_any` would give away the resource without its

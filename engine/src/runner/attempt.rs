@@ -69,22 +69,20 @@ fn catching(attempt: impl FnOnce() -> Result<Outcome, ResourceError>) -> Outcome
     }
 }
 
-/// Checks a node of a graph once more at the end of a run, if files alone say whether it is in order. Other checks are not
-/// cheap, and are taken to find the same again.
+/// Checks a node of a graph once more at the end of a run, if files alone say whether it is in order. Other checks are
+/// expensive, so their earlier result is assumed to hold.
 pub(crate) fn verify_node(node: &Node, target: &dyn Target, input: &Input, noop: bool) -> Outcome {
-    let mut is_cheap = false;
-    let in_order = catching(|| {
-        is_cheap = matches!(
+    catching(|| {
+        let is_cheap = matches!(
             node.resource.watching(target),
             Watching::Paths(_) | Watching::PathsAndPolling(_) | Watching::UntilInOrder(_)
         );
-        Ok(Outcome::InOrder(Values::new()))
-    });
-    if is_cheap {
-        attempt_node(node, target, input, noop)
-    } else {
-        in_order
-    }
+        Ok(if is_cheap {
+            attempt_node(node, target, input, noop)
+        } else {
+            Outcome::InOrder(Values::new())
+        })
+    })
 }
 
 /// Attempts a node of a graph: its resource or, if it is a group whose members cannot be changed together, each member by

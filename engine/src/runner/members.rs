@@ -1,4 +1,4 @@
-//! The members of a group, after an attempt that failed for some of them: each has its own result, and only what waits
+//! The members of a group, after an attempt with different results for them: each has its own result, and only what waits
 //! for one that failed is blocked.
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,11 +18,12 @@ impl Runner {
         outcomes: Vec<Outcome>,
         is_timed_out: bool,
     ) {
-        let mut changed = BTreeSet::new();
+        let mut has_changed = false;
         let mut found = Vec::new();
         for (number, outcome) in outcomes.into_iter().enumerate() {
             if outcome.is_change() {
-                changed.insert(number);
+                has_changed = true;
+                self.nodes[node].changed_members.insert(number);
             }
             found.push(match outcome {
                 Outcome::Pending(differences) => Ok(MemberResult::Pending(differences)),
@@ -37,7 +38,7 @@ impl Runner {
                 _ => Ok(MemberResult::InOrder),
             });
         }
-        if !changed.is_empty() {
+        if has_changed {
             self.nodes[node].is_changed = true;
             self.note_change_in_part(node);
         }
@@ -64,9 +65,15 @@ impl Runner {
             return;
         };
         let is_unknown = matches!(verdict, Verdict::Unknown(_));
+        let is_over = is_unknown || matches!(verdict, Verdict::Failed(_));
         self.follow(node, verdict);
         let state = &mut self.nodes[node];
         state.members = members;
+        if !is_over {
+            return;
+        }
+        // Those of earlier attempts among them.
+        let changed = std::mem::take(&mut state.changed_members);
         let next_nodes = if is_unknown {
             // What could be changed was.
             state.is_changed = false;

@@ -224,8 +224,10 @@ pub(super) struct NodeState {
     pub(super) key: NodeKey,
     pub(super) phase: Phase,
     pub(super) result: LastResult,
-    /// What the last attempt found of each member of a group, if it failed for some of them.
+    /// What the last attempt, or the verification, found of each member of a group, unless all have the result of the group.
     pub(super) members: Vec<MemberResult>,
+    /// The members of a group that were changed and whose change those which they notify do not know of yet.
+    pub(super) changed_members: BTreeSet<usize>,
     pub(super) timers: Timers,
     pub(super) observed: Observed,
     /// Why it has to be checked.
@@ -282,6 +284,7 @@ impl NodeState {
             observed: Observed::Never,
             cause: Cause::First,
             is_changed: false,
+            changed_members: BTreeSet::new(),
             refresh: false,
             failures: Failures::default(),
             undone: Undone::default(),

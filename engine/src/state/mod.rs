@@ -44,7 +44,7 @@ use record_before_change::Prepared;
 use reversal_order::{After, Origins, asking, asks};
 use reversals::Reversing;
 
-/// What a graph with a state is for.
+/// The kind of run that a graph is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Nothing is changed, and nothing has to be remembered or forgotten.

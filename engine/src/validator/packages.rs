@@ -126,11 +126,9 @@ impl PackageManager {
         match self {
             Self::Dpkg => {
                 let is_pinned = pins.iter().any(|pin| pin.version.is_some());
-                let command = apt::apt("install")
-                    .argument("--no-remove")
-                    // An installed version that is newer than the pinned one has to go.
-                    .arguments(is_pinned.then_some("--allow-downgrades"))
-                    .arguments(words);
+                let words: Vec<String> = words.collect();
+                // With what they recommend: specs are written for `apt-get -y install`.
+                let command = apt::install(&[], &words, is_pinned);
                 apt::run(target, &command.timeout(timeout))
             }
             Self::Rpm => {

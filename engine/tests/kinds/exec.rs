@@ -168,12 +168,12 @@ fn a_command_has_a_user_a_folder_and_an_end() {
 }
 
 #[test]
-fn only_guards_that_properties_can_say_are_reversed() {
+fn only_commands_whose_guards_properties_can_express_are_reversible() {
     let exec = Exec::new(Command::new("make"), Guard::creates("/one"));
     let exec = exec.with_undo(Command::new("unmake"));
     let only_if = || Guard::OnlyIf(Command::new("check"));
     assert!(exec.clone().with_guard(only_if()).is_reversible());
-    // A record would have one of the two, and undo the command whatever the other says.
+    // A record could hold only one of them, so the undo would ignore the other.
     let two_paths = exec.clone().with_guard(Guard::creates("/two"));
     assert!(!two_paths.is_reversible());
     let two_commands = exec.with_guard(only_if()).with_guard(only_if());

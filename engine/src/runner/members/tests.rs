@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::time::Duration;
 
-use pkgres_manifest::MetaParameters;
+use pkgres_manifest::{MetaParameters, Retries};
 
 use super::*;
 use crate::graph::GraphBuilder;
@@ -85,15 +85,20 @@ fn failed() -> Outcome {
 
 /// A runner of a group with three members, `before` in front of it, and `after` that it notifies.
 fn run(before: MetaParameters) -> Runner {
+    let names = ["part:a", "part:b", "part:c"];
+    run_group(before, &MetaParameters::default(), &names)
+}
+
+/// The same with parameters of the members, of which only some notify.
+fn run_group(before: MetaParameters, of_parts: &MetaParameters, notifying: &[&str]) -> Runner {
     let mut builder = GraphBuilder::new();
     builder.add(id("single:before"), Single, before);
-    let names = ["part:a", "part:b", "part:c"];
-    for name in names {
-        builder.add(id(name), Part, MetaParameters::default());
+    for name in ["part:a", "part:b", "part:c"] {
+        builder.add(id(name), Part, of_parts.clone());
         builder.order(id("single:before"), id(name));
     }
     builder.add(id("single:after"), Single, MetaParameters::default());
-    for name in names {
+    for name in notifying {
         builder.notify(id(name), id("single:after"));
     }
     let graph = builder.build().expect("it has no cycle");
@@ -103,7 +108,7 @@ fn run(before: MetaParameters) -> Runner {
     runner
 }
 
-/// The node of the next attempt, with what it is about.
+/// The node of the next attempt, and whether it is a refresh.
 fn attempt(runner: &mut Runner) -> Option<(NodeKey, bool)> {
     let actions = std::iter::from_fn(|| runner.next_action());
     let mut attempts = actions.filter_map(|action| match action {
@@ -177,9 +182,33 @@ fn a_group_of_which_only_some_is_unknown_has_not_failed() {
     );
     assert!(
         end(&mut runner, in_order()),
-        "the change of one is told to what it notifies"
+        "a changed member refreshes what it notifies"
     );
     assert!(runner.owed().is_empty());
+}
+
+/// What an earlier attempt changed is still to refresh what it notifies, however the last attempt ends.
+#[test]
+fn a_change_is_known_after_another_attempt() {
+    for last in [failed(), unknown()] {
+        let shown = format!("{last:?}");
+        let retried = MetaParameters {
+            retry: Retries::Times(1),
+            ..MetaParameters::default()
+        };
+        let mut runner = run_group(MetaParameters::default(), &retried, &["part:a"]);
+        end(&mut runner, in_order());
+        end(
+            &mut runner,
+            Outcome::Members(vec![changed(), failed(), in_order()]),
+        );
+        end(
+            &mut runner,
+            Outcome::Members(vec![in_order(), last, in_order()]),
+        );
+        let (node, refresh) = attempt(&mut runner).expect("what only the first part notifies");
+        assert!(refresh, "{:?} after {shown}", runner.id_of(node));
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Checks a collection for imports that its dependencies do not guarantee.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
@@ -34,6 +36,8 @@ pub(crate) struct CollectionReferences<'check> {
     pub(super) named: OnceCell<BTreeMap<(String, ClassName), Location>>,
     /// Where its plug-ins are redirected, by their paths, once it was asked for.
     redirect_places: OnceCell<BTreeMap<String, Location>>,
+    /// The modules in which references were located, by their paths; `None` for what cannot be read.
+    modules: RefCell<BTreeMap<String, Option<Rc<LocatedModule>>>>,
 }
 
 impl<'check> CollectionReferences<'check> {
@@ -63,6 +67,7 @@ impl<'check> CollectionReferences<'check> {
             routes: ForeignRoutes::new(known, options),
             named: OnceCell::new(),
             redirect_places: OnceCell::new(),
+            modules: RefCell::default(),
         }
     }
 
@@ -92,29 +97,76 @@ impl<'check> CollectionReferences<'check> {
         place.unwrap_or_else(|| somewhere_in(&shown))
     }
 
+    /// A module, if it can be read.
+    fn module(&self, path: String) -> Option<Rc<LocatedModule>> {
+        let mut modules = self.modules.borrow_mut();
+        if let Some(known) = modules.get(&path) {
+            return known.clone();
+        }
+        let limits = &self.options.limits;
+        let bytes = self
+            .tree
+            .read(&path, limits.class_file_bytes)
+            .ok()
+            .flatten();
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let module = text.map(|text| {
+            let shown = format!("{}{path}", self.prefix);
+            let own = &self.facts.collection;
+            Rc::new(LocatedModule::new(own, &path, shown, text, limits))
+        });
+        modules.insert(path, module.clone());
+        module
+    }
+
     /// Whether a reference is that of a plug-in to the one that it is redirected to.
     fn is_redirect(&self, reference: &ClassReference) -> bool {
         self.redirects.contains(reference)
     }
 }
 
-/// The place in a plug-in of the name of a documentation fragment.
-fn place_of_fragment(
-    own: &str,
-    file: &str,
-    text: &str,
-    class: &ClassName,
-    limits: &Limits,
-) -> Option<usize> {
-    let (collection, path) = split_collection(class.as_str())?;
-    let name = path.strip_prefix("plugins.doc_fragments.")?;
-    let names_it = |named: &str| {
-        let (of, rest) = split_collection(named).unwrap_or_default();
-        of == collection && rest.split('.').next() == Some(name)
-    };
-    let named = foreign_fragments(own, file, text.as_bytes(), limits);
-    let found = named.into_iter().find(|(_, named)| names_it(named))?;
-    Some(found.0)
+/// A module with references. It is read once, however many of them are located in it.
+struct LocatedModule {
+    source: Arc<SourceText>,
+    /// The first place of each documentation fragment of other collections that it names.
+    fragments: BTreeMap<String, usize>,
+}
+
+impl LocatedModule {
+    fn new(own: &str, path: &str, shown: String, text: String, limits: &Limits) -> Self {
+        let mut fragments = BTreeMap::new();
+        for (at, named) in foreign_fragments(own, path, text.as_bytes(), limits) {
+            fragments.entry(fragment_of(&named)).or_insert(at);
+        }
+        Self {
+            source: SourceText::new(shown, text),
+            fragments,
+        }
+    }
+
+    /// The line from a reference on, if its place is known.
+    fn location(&self, reference: &ClassReference) -> Location {
+        let text = self.source.text();
+        let at = reference.at.or_else(|| {
+            let (collection, path) = split_collection(reference.to.as_str())?;
+            let name = path.strip_prefix("plugins.doc_fragments.")?;
+            let fragment = format!("{collection}.{name}");
+            self.fragments.get(&fragment).copied()
+        });
+        let span = at.filter(|at| text.is_char_boundary(*at));
+        let span = span.map_or_else(Span::default, |at| {
+            let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
+            Span { start: at, end }
+        });
+        Location::new(&self.source, span)
+    }
+}
+
+/// A fragment without the name of a text in it.
+fn fragment_of(named: &str) -> String {
+    let (collection, rest) = split_collection(named).unwrap_or_default();
+    let name = rest.split('.').next().unwrap_or_default();
+    format!("{collection}.{name}")
 }
 
 impl References for CollectionReferences<'_> {
@@ -168,26 +220,10 @@ impl References for CollectionReferences<'_> {
             return self.place_of_redirect(&reference.from);
         }
         let stem = reference.from.replace('.', "/");
-        let limit = self.options.limits.class_file_bytes;
         for path in [format!("{stem}.py"), format!("{stem}/__init__.py")] {
-            let Ok(Some(bytes)) = self.tree.read(&path, limit) else {
-                continue;
-            };
-            let Ok(text) = String::from_utf8(bytes) else {
-                break;
-            };
-            let at = reference.at;
-            let at = at.or_else(|| {
-                let own = &self.facts.collection;
-                place_of_fragment(own, &path, &text, &reference.to, &self.options.limits)
-            });
-            let span = at.filter(|at| text.is_char_boundary(*at));
-            let span = span.map_or_else(Span::default, |at| {
-                let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
-                Span { start: at, end }
-            });
-            let path = format!("{}{path}", self.prefix);
-            return Location::new(&SourceText::new(path, text), span);
+            if let Some(module) = self.module(path) {
+                return module.location(reference);
+            }
         }
         let named = || named_places(self.tree, self.prefix, self.options);
         let named = self.named.get_or_init(named);

@@ -25,8 +25,7 @@ const DOCUMENTATION: &str = "DOCUMENTATION";
 /// The folder of fragments.
 const FRAGMENTS: &str = "doc_fragments";
 
-/// The most options that plug-ins of a collection may have in all from fragments and by redirects: each gets a copy of
-/// them, so a small collection could name many.
+/// The limit on options copied from fragments and by redirects, so that a small collection cannot fill the memory.
 const MAX_COPIED_OPTIONS: usize = 250_000;
 
 /// The folders of `plugins` whose modules are no plug-ins.
@@ -128,6 +127,7 @@ pub(super) fn read(
         let documented = class(target).and_then(|target| classes.get(&target));
         if let (Some(class), Some(documented)) = (class(path), documented) {
             copies.count(&documented.options)?;
+            copies.add(documented.others.len())?;
             let options = documented.clone();
             classes.insert(class, options);
         }
@@ -143,16 +143,22 @@ impl OptionCopies {
     /// Counts copies of options, which have options of their own, before they are made.
     fn count(&mut self, options: &[DeclaredOption]) -> Result<(), Diagnostic> {
         for option in options {
-            self.0 += 1;
-            if self.0 > MAX_COPIED_OPTIONS {
-                let message = format!(
-                    "the plug-ins have more than {MAX_COPIED_OPTIONS} options from documentation fragments and by redirects"
-                );
-                return Err(Diagnostic::error(Code::Limit, message));
-            }
+            self.add(1)?;
             self.count(&option.suboptions)?;
         }
         Ok(())
+    }
+
+    /// Counts copies of options, or of names of fragments with more of them.
+    fn add(&mut self, count: usize) -> Result<(), Diagnostic> {
+        self.0 += count;
+        if self.0 <= MAX_COPIED_OPTIONS {
+            return Ok(());
+        }
+        let message = format!(
+            "the plug-ins have more than {MAX_COPIED_OPTIONS} options from documentation fragments and by redirects"
+        );
+        Err(Diagnostic::error(Code::Limit, message))
     }
 }
 

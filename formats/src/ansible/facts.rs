@@ -17,8 +17,7 @@ use super::python::Import;
 /// The most redirects from one name to another that are followed.
 const MAX_REDIRECTS: usize = 16;
 
-/// The number of classes of redirects from which on they are not listed one by one: a record that has so many is too
-/// long.
+/// After this many classes from redirects, the rest are written as `*`.
 const MAX_REDIRECTED_CLASSES: usize = 100_000;
 
 /// A module or folder of a collection.
@@ -126,10 +125,11 @@ impl Facts {
     fn defined(&self) -> BTreeMap<String, Relations> {
         let mut paths: BTreeSet<String> = BTreeSet::new();
         for path in self.modules.keys().chain(&self.others) {
-            let folders = path
-                .match_indices('.')
-                .map(|(dot, _)| path[..dot].to_owned());
-            paths.extend(folders);
+            // A folder of roles is no role.
+            let is_role = path.starts_with("roles.");
+            let folders = path.match_indices('.').map(|(dot, _)| &path[..dot]);
+            let folders = folders.take(if is_role { 1 } else { usize::MAX });
+            paths.extend(folders.map(str::to_owned));
             paths.insert(path.clone());
         }
         let mut classes: BTreeMap<String, Relations> = BTreeMap::new();

@@ -21,14 +21,21 @@ const MODULES: &str = "plugins/modules/";
 /// have so many names that the record of a release with them would be too long.
 const ACTIONS: &str = "plugins/action/";
 
-/// The folders that a role consists of.
-const FOLDERS_OF_ROLES: [&str; 7] = [
+/// Folders inside a role, which never contain another role.
+const FOLDERS_OF_ROLES: [&str; 14] = [
+    "action_plugins",
     "defaults",
     "files",
+    "filter_plugins",
     "handlers",
+    "library",
+    "lookup_plugins",
     "meta",
+    "module_utils",
+    "molecule",
     "tasks",
     "templates",
+    "tests",
     "vars",
 ];
 
@@ -422,6 +429,11 @@ mod tests {
             ("roles/web/tasks/main.yml", Some("roles.web")),
             ("roles/web/README.md", Some("roles.web")),
             ("roles/web/molecule/default/converge.yml", Some("roles.web")),
+            (
+                "roles/web/molecule/default/tasks/main.yml",
+                Some("roles.web"),
+            ),
+            ("roles/web/tests/vars/main.yml", Some("roles.web")),
             ("roles/web/templates/net/tcp.j2", Some("roles.web")),
             ("roles/net/tcp/tasks/main.yml", Some("roles.net.tcp")),
             ("roles/net/tcp/udp/meta/main.yml", Some("roles.net.tcp.udp")),
@@ -439,15 +451,8 @@ mod tests {
         let (facts, _, _) = read.expect("the files can be read");
         let classes = facts.classes(&|_| true);
         let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
-        assert_eq!(
-            names,
-            [
-                "acme.web.roles",
-                "acme.web.roles.net",
-                "acme.web.roles.net.tcp"
-            ]
-        );
-        assert_eq!(classes[2].uses.len(), 1);
+        assert_eq!(names, ["acme.web.roles", "acme.web.roles.net.tcp"]);
+        assert_eq!(classes[1].uses.len(), 1);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! are ordered as in Semantic Versioning: `<2.0.0` admits 2.0.0-rc.1.
 //!
 //! ansible-core reads the version in a clause loosely: it accepts leading zeros, and more than three numbers, of
-//! which only three count. Behind fewer numbers, it finds a suffix only if a small letter or a digit follows the sign, as
-//! in `1.2-rc.1`. It evaluates clauses one by one and stops at the first false one, so it may never notice a
+//! which only three count. After fewer numbers, it recognizes a suffix only if a lower-case letter or a digit follows the
+//! sign, as in `1.2-rc.1`. It evaluates clauses one by one and stops at the first false one, so it may never notice a
 //! malformed clause, and it ignores text after the third number. Here both are errors. Spaces around operators and
 //! commas are allowed.
 
@@ -162,7 +162,7 @@ fn read_operand(text: &str) -> Result<Version, String> {
     let is_splittable = |next: &u8| next.is_ascii_lowercase() || next.is_ascii_digit();
     if !is_complete && after_sign.is_some_and(|next| !is_splittable(next)) {
         return Err(format!(
-            "ansible-core reads `{}` only behind three numbers",
+            "ansible-core reads `{}` only after three numbers",
             Escaped::shortened(suffix)
         ));
     }

@@ -211,3 +211,28 @@ fn copies_of_options_are_limited() {
         assert_eq!(error.code, Code::Limit);
     }
 }
+
+/// A redirect copies the names of fragments of others as well.
+#[test]
+fn copies_of_names_of_fragments_are_limited() {
+    let names: String = (0..1_000).map(|at| format!("acme.net.f{at},")).collect();
+    let text = format!("DOCUMENTATION = r'''\nextends_documentation_fragment: {names}\n'''\n");
+    let tree = Files(vec![("plugins/modules/m0.py".to_owned(), text)]);
+    let read = |redirects: usize| {
+        let from = (0..redirects).map(|at| format!("plugins.modules.old{at}"));
+        let redirects: Vec<(String, String)> = from
+            .map(|path| (path, "plugins.modules.m0".to_owned()))
+            .collect();
+        read(
+            "acme.web",
+            "web",
+            &tree,
+            &redirects,
+            &ReadOptions::default(),
+        )
+    };
+    let (classes, _) = read(250).expect("they are not that many");
+    assert_eq!(classes.len(), 251);
+    let error = read(251).expect_err("they are too many");
+    assert_eq!(error.code, Code::Limit);
+}

@@ -78,7 +78,7 @@ pub enum RequestErrorKind {
     Unauthorized,
     /// The credentials are accepted, and do not permit this.
     Insufficient,
-    /// Access is denied for a reason that other credentials do not change.
+    /// Access is denied, and a token from `pkgres login` would not help.
     Denied,
 }
 

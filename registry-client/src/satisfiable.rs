@@ -77,6 +77,9 @@ pub fn unsatisfiable(
     })
 }
 
+/// The most names of classes and interfaces that all assumed releases of the core library have together.
+const MAX_NAMES: usize = 100_000;
+
 /// A release of the core library for the first version of each spec for it, in the release and in everything that it
 /// requires, with the classes and interfaces of the core library that these name.
 fn core_releases(
@@ -110,7 +113,10 @@ fn core_releases(
                 named.classes.extend(classes.filter(is_of_core).cloned());
                 let interfaces = class.implements.iter().filter(is_of_core);
                 named.interfaces.extend(interfaces.cloned());
-                defined.classes.insert(class.name.clone());
+                // Only its own release has an internal class.
+                if !class.internal {
+                    defined.classes.insert(class.name.clone());
+                }
             }
             defined.interfaces.extend(record.interfaces.iter().cloned());
         }
@@ -121,12 +127,17 @@ fn core_releases(
     let classes: Vec<IndexedClass> = classes.cloned().map(IndexedClass::new).collect();
     let interfaces = named.interfaces.difference(&defined.interfaces);
     let interfaces: Vec<ClassName> = interfaces.cloned().collect();
-    let release = |version| {
-        IndexRecord::new(core.clone(), version)
-            .with_classes(classes.clone())
-            .with_interfaces(interfaces.clone())
-    };
-    Ok(versions.into_iter().map(release).collect())
+    let mut release = IndexRecord::new(core.clone(), Version::new(0, 0, 0));
+    // The solver reads the names of each version. Without them, a release may define any.
+    let read = versions.len() * (classes.len() + interfaces.len());
+    if read <= MAX_NAMES {
+        release = release.with_classes(classes).with_interfaces(interfaces);
+    }
+    let releases = versions.into_iter().map(|version| IndexRecord {
+        version,
+        ..release.clone()
+    });
+    Ok(releases.collect())
 }
 
 /// The classes and interfaces of releases.
@@ -204,7 +215,13 @@ mod tests {
             record(package, Version::new(1, 0, 0), &requires, &["a.Base.C"])
         };
         let sides = [side("a.Left", "=1.0.0"), side("a.Right", "=1.0.1")];
-        for release in [one, two, without].into_iter().chain(sides) {
+        // Nobody else sees a class that is internal, so it is not one that the core library could lack.
+        let mut own = IndexedClass::new(class("io.murano.system.Agent"));
+        own.internal = true;
+        let private = IndexRecord::new(name("a.Private"), Version::new(1, 0, 0));
+        let private = private.with_classes([own]);
+        let releases = [one, two, without, private].into_iter();
+        for release in releases.chain(sides) {
             registry.add_record(release);
         }
         let registries = RegistrySet::new(vec![Box::new(registry)]);
@@ -222,6 +239,7 @@ mod tests {
             (&[("a.Base", "1")][..], &["a.Base.C"][..]),
             (&sides, &["a.Left.C", "io.murano.Application"]),
             (&[("io.murano", "7")], &["io.murano.system.Agent"]),
+            (&[("a.Private", "1")], &["io.murano.system.Agent"]),
         ] {
             assert!(!is_refused(requires, extends), "{requires:?} {extends:?}");
         }

@@ -403,7 +403,11 @@ fn unreachable_hint(error: &AttemptError, address: &str) -> Option<String> {
     if reason.contains("tunnel error") {
         return Some("check the proxy in HTTPS_PROXY or ALL_PROXY".to_owned());
     }
-    if error.cause.as_ref().is_some_and(|cause| is_refused(cause)) {
+    if error
+        .cause
+        .as_ref()
+        .is_some_and(|cause| nothing_listens(cause))
+    {
         return Some(format!(
             "no server listens at {address}: check the address and the port, or start the server"
         ));
@@ -417,7 +421,7 @@ fn unreachable_hint(error: &AttemptError, address: &str) -> Option<String> {
 }
 
 /// Whether nothing listens at an address. The words of the system differ.
-fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+fn nothing_listens(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|cause| {
         let cause = cause.downcast_ref::<io::Error>();

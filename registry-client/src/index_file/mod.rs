@@ -450,8 +450,7 @@ impl Registry for IndexFileRegistry {
     fn unreadable(&self, package: &PackageName) -> Vec<String> {
         let has_lines = |runs: &Runs| runs.name(package.as_str()).is_some();
         let sentence = || {
-            let path = self.path.to_string_lossy();
-            let path = Escaped::new(&path);
+            let path = Escaped::path(&self.path);
             format!("no line of {path} about `{package}` can be used: the warnings say why")
         };
         let has_none = || {

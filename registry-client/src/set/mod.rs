@@ -59,6 +59,31 @@ pub struct RegistrySet {
 /// The registry that a package comes from, and the records of the package in it.
 type PackageOrigin<'set> = (&'set dyn Registry, Vec<IndexRecord>);
 
+/// Those of some packages that a registry has. One whose entry is not valid is there, too: it hides those of other
+/// registries.
+fn which_are_there<'name>(
+    registry: &dyn Registry,
+    names: &'name [PackageName],
+) -> Result<BTreeSet<&'name PackageName>, RegistryError> {
+    match records_of(registry, names) {
+        Ok(answers) => {
+            let answers = names.iter().zip(answers);
+            Ok(answers
+                .filter_map(|(name, records)| records.map(|_| name))
+                .collect())
+        }
+        Err(RegistryError::Invalid(_)) if names.len() == 1 => Ok(names.iter().collect()),
+        Err(RegistryError::Invalid(_)) => {
+            let mut there = BTreeSet::new();
+            for name in names {
+                there.extend(which_are_there(registry, std::slice::from_ref(name))?);
+            }
+            Ok(there)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl RegistrySet {
     /// A set of registries, the preferred one first.
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
@@ -413,8 +438,8 @@ impl RegistrySet {
         Ok(found.into_iter().collect())
     }
 
-    /// Those of the packages of a registry, which has a position, that come from it: it may have their names, and no
-    /// registry before it has them.
+    /// Keeps the packages that come from the registry at a position: it may have their names, and no earlier registry has
+    /// them.
     fn coming_from(
         &self,
         position: usize,
@@ -438,10 +463,7 @@ impl RegistrySet {
             if asked.is_empty() {
                 continue;
             }
-            let answers = records_of(registry.as_ref(), &asked)?;
-            let answers = asked.iter().zip(answers);
-            let is_there = answers.filter_map(|(name, records)| records.map(|_| name));
-            let is_there: BTreeSet<&PackageName> = is_there.collect();
+            let is_there = which_are_there(registry.as_ref(), &asked)?;
             names.retain(|name| !is_there.contains(name));
         }
         Ok(names)

@@ -10,13 +10,14 @@
 //! present if something else requires them. Such uses are left out, and reported ([`UnmetUse`]).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Release, ReleaseSource};
 use pkgres_resolver::{Resolution, ResolvedPackage, Supply};
 
 use super::RegistrySet;
 use crate::registry_error::RegistryError;
+use crate::threads::lock;
 
 /// A class that a release uses and that no version of a package that it requires defines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,10 +175,7 @@ impl RegistrySet {
         let supplies = self.supply_as_recorded(&names)?;
         let mut records: Vec<IndexRecord> = supplies
             .into_iter()
-            .flat_map(|supply| match supply {
-                Supply::Releases { records, .. } => records,
-                Supply::Unknown => Vec::new(),
-            })
+            .flat_map(Supply::into_records)
             .filter(|record| chosen.contains(&record.release()))
             .collect();
         let mut unmet = self.apply_strict_uses(&mut records);
@@ -199,11 +197,10 @@ impl RegistrySet {
         let names: BTreeSet<PackageName> = using
             .flat_map(|record| required_by(record, strict).into_iter().cloned())
             .collect();
-        let known = || strict.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = BTreeMap::new();
         let mut open = Vec::new();
         // Other threads can go on while registries are read below.
-        let before = known();
+        let before = lock(&strict.known);
         for name in names {
             match before.get(&name) {
                 Some(definitions) => {
@@ -234,8 +231,9 @@ impl RegistrySet {
             };
             (name, definitions)
         });
-        let mut known = known();
-        for (name, definitions) in of_host.chain(others) {
+        let read: Vec<(PackageName, Definitions)> = of_host.chain(others).collect();
+        let mut known = lock(&strict.known);
+        for (name, definitions) in read {
             let definitions = Arc::new(definitions);
             if !definitions.may_be_more {
                 known.insert(name.clone(), Arc::clone(&definitions));

@@ -44,7 +44,7 @@ fn a_refused_connection_is_recognized_whatever_the_system_calls_it() {
     #[error("cannot connect")]
     struct Failed(#[source] io::Error);
 
-    let refused = |kind| is_refused(&Failed(io::Error::new(kind, "Verbindung abgelehnt")));
+    let refused = |kind| nothing_listens(&Failed(io::Error::new(kind, "Verbindung abgelehnt")));
     assert!(refused(io::ErrorKind::ConnectionRefused));
     assert!(!refused(io::ErrorKind::ConnectionReset));
 }

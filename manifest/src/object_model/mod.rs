@@ -19,6 +19,7 @@ mod made;
 mod made_check;
 #[cfg(feature = "packages")]
 mod read;
+mod rule_check;
 mod value_check;
 mod value_path;
 mod value_problem;

@@ -8,22 +8,24 @@
 //! Source of the rules: the contracts of the reference implementation, `murano/dsl/contracts`.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use super::default_value::DefaultValue;
-use super::made::{Became, Made, MadeValue, is_whole_number, made_by, unchanged};
+use super::made::{Made, MadeValue, is_python_int, unchanged};
 use super::value_path::ValuePath;
 use super::{
     ConstrainedDescription, ConstrainedObject, DescribedObject, Exclusions, ModelValue, NamedClass,
-    ObjectId, ObjectModel, PropertyHolder, UntypedPlace, ValueKind, ValueProblem, ValueViolation,
+    ObjectId, ObjectModel, PropertyHolder, ValueKind, ValueProblem, ValueViolation,
 };
-use crate::class_file::{ClassConstraint, Contract, Literal, MapKey, Property, Rule};
+use crate::class_file::{ClassConstraint, Contract, MapKey, Property, Rule};
 use crate::diagnostic::Location;
 use crate::name::ClassName;
 
 /// The usages of properties whose values do not come from the model; values in it are ignored. A value of an `Out`
 /// property is from an earlier deployment, and without one it is null.
 const NOT_IN_MODEL: [&str; 3] = ["Runtime", "Static", "Config"];
+
+/// The bytes of a default that are read in the time that checking one value takes.
+const BYTES_PER_VALUE: usize = 64;
 
 /// The result of checking values against contracts.
 #[derive(Debug, Clone, Default)]
@@ -192,8 +194,8 @@ impl<'a> ContractCheck<'a> {
 }
 
 pub(super) struct Visit<'visit, 'a> {
-    model: &'visit ObjectModel,
-    holder: PropertyHolder<'visit>,
+    pub(super) model: &'visit ObjectModel,
+    pub(super) holder: PropertyHolder<'visit>,
     pub(super) found: &'visit mut ContractCheck<'a>,
 }
 
@@ -353,7 +355,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Notes a class that a contract names, the first time.
-    fn names(&mut self, class: &'a ClassName, path: &ValuePath<'_>) {
+    pub(super) fn names(&mut self, class: &'a ClassName, path: &ValuePath<'_>) {
         if self.found.named.insert(std::ptr::from_ref(class).addr()) {
             let path = path.written();
             self.found.named_classes.push(NamedClass { class, path });
@@ -411,230 +413,6 @@ impl<'a> Visit<'_, 'a> {
             }
         }
     }
-
-    fn rules(
-        &mut self,
-        rules: &'a [Rule],
-        value: Option<&'a ModelValue>,
-        path: &ValuePath<'_>,
-        exclusions: &Exclusions,
-    ) -> Made<'a> {
-        static NULL: ValueKind = ValueKind::Null;
-        let kind = value.map_or(&NULL, |value| &value.kind);
-        let location = value.map(|value| &value.location);
-        // What the rules so far have made of the value.
-        let mut became = Became::Nothing;
-        let mut is_described = false;
-        for rule in rules {
-            match rule {
-                Rule::Class(constraint) | Rule::Template(constraint)
-                    if matches!(kind, ValueKind::Null) =>
-                {
-                    self.names_of_null(constraint, path);
-                    continue;
-                }
-                Rule::Class(constraint) | Rule::Template(constraint)
-                    if became.may_be_object() && Self::takes(rule, kind) =>
-                {
-                    became = Became::Object;
-                    match (kind, value) {
-                        (
-                            ValueKind::Object(object)
-                            | ValueKind::Reference(object)
-                            | ValueKind::Repeated(object),
-                            _,
-                        ) => {
-                            self.names_of_object(constraint, path);
-                            self.found.objects.push(ConstrainedObject {
-                                constraint,
-                                object: *object,
-                                path: path.written(),
-                            });
-                        }
-                        (ValueKind::UntypedReference(place), _) => {
-                            self.constrain_description(constraint, &place.location, path);
-                        }
-                        (ValueKind::Untyped(_) | ValueKind::Map(_), Some(value))
-                            if is_described =>
-                        {
-                            self.constrain_description(constraint, &value.location, path);
-                        }
-                        (
-                            ValueKind::Untyped(properties) | ValueKind::Map(properties),
-                            Some(value),
-                        ) => {
-                            is_described = true;
-                            if constraint.spec_of_described() != constraint.spec.as_ref() {
-                                self.names(&constraint.class, path);
-                            }
-                            self.found.described.push(DescribedObject {
-                                constraint,
-                                properties,
-                                path: path.written(),
-                                location: &value.location,
-                                exclusions: exclusions.and(constraint),
-                            });
-                        }
-                        _ => {}
-                    }
-                    continue;
-                }
-                Rule::Unchecked(written) => {
-                    self.found.not_checked.push(written);
-                    continue;
-                }
-                _ => {}
-            }
-            match self.problem(rule, kind, became, value.is_none()) {
-                Some(problem) => {
-                    self.violated(problem, location, path);
-                    return Made::Unknown;
-                }
-                None => became = became.by(rule),
-            }
-        }
-        let may_be_anything =
-            |rule: &Rule| matches!(rule, Rule::Unchecked(written) if !written.starts_with('.'));
-        match (became, value) {
-            _ if rules.iter().any(may_be_anything) => Made::Unknown,
-            (_, None) => Made::Null,
-            (Became::Nothing, Some(value)) => unchanged(value, exclusions).made,
-            (became, Some(value)) => made_by(became, value, |place| self.holds_untyped(place)),
-        }
-    }
-
-    /// Whether a rule for objects takes a value: text is no template, even if it is the id of an object.
-    fn takes(rule: &Rule, kind: &ValueKind) -> bool {
-        match kind {
-            ValueKind::Object(_)
-            | ValueKind::Repeated(_)
-            | ValueKind::Untyped(_)
-            | ValueKind::Map(_)
-            | ValueKind::Null => true,
-            ValueKind::Reference(_) | ValueKind::UntypedReference(_) => {
-                matches!(rule, Rule::Class(_))
-            }
-            _ => false,
-        }
-    }
-
-    /// What a rule finds wrong with a value. Rules convert it for those that come after them.
-    fn problem(
-        &self,
-        rule: &Rule,
-        kind: &ValueKind,
-        became: Became,
-        is_absent: bool,
-    ) -> Option<ValueProblem> {
-        if matches!(kind, ValueKind::Null) {
-            return match rule {
-                Rule::NotNull if is_absent => Some(ValueProblem::Absent),
-                Rule::NotNull => Some(ValueProblem::Null),
-                Rule::Equal(expected) if *expected != Literal::Null => {
-                    Some(ValueProblem::NotEqual(expected.clone()))
-                }
-                _ => None,
-            };
-        }
-        match rule {
-            Rule::String if became == Became::Nothing && !is_textual(kind) => {
-                Some(ValueProblem::NotText)
-            }
-            Rule::Int if !self.is_whole_number(kind, became) => Some(ValueProblem::NotInt),
-            Rule::Class(constraint) => Some(ValueProblem::NotObject(constraint.class.clone())),
-            Rule::Template(constraint) => Some(ValueProblem::NotTemplate(constraint.class.clone())),
-            Rule::Owned | Rule::NotOwned if became != Became::Object => {
-                Some(ValueProblem::NoObject)
-            }
-            Rule::Owned => match kind {
-                ValueKind::Reference(object) | ValueKind::Repeated(object)
-                    if !self.holds(*object) =>
-                {
-                    Some(ValueProblem::NotOwned)
-                }
-                ValueKind::UntypedReference(place) if !self.holds_untyped(place) => {
-                    Some(ValueProblem::NotOwned)
-                }
-                _ => None,
-            },
-            Rule::NotOwned => match kind {
-                ValueKind::Object(object)
-                | ValueKind::Reference(object)
-                | ValueKind::Repeated(object)
-                    if self.holds(*object) =>
-                {
-                    Some(ValueProblem::Owned)
-                }
-                ValueKind::UntypedReference(place) if self.holds_untyped(place) => {
-                    Some(ValueProblem::Owned)
-                }
-                // The mapping that describes an object is written right here.
-                ValueKind::Untyped(_) | ValueKind::Map(_) => Some(ValueProblem::Owned),
-                _ => None,
-            },
-            Rule::Equal(expected) if !self.is_equal(kind, expected) => {
-                Some(ValueProblem::NotEqual(expected.clone()))
-            }
-            _ => None,
-        }
-    }
-
-    fn is_equal(&self, kind: &ValueKind, expected: &Literal) -> bool {
-        match (kind, expected) {
-            (ValueKind::Bool(value), Literal::Bool(expected)) => value == expected,
-            (ValueKind::Number(value), Literal::Number(expected)) => {
-                value == expected || value.parse::<f64>() == expected.parse()
-            }
-            (ValueKind::Text(value), Literal::Text(expected)) => value == expected,
-            (ValueKind::Reference(object), Literal::Text(expected)) => {
-                self.model.object(*object).id.as_ref() == Some(expected)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an object is written inside the holder, or inside an object that is.
-    pub(super) fn holds(&self, object: ObjectId) -> bool {
-        let object = self.model.object(object);
-        match self.holder.described {
-            Some(described) => is_inside(&object.location, described),
-            None => self.is_or_holds_holder(object.holder),
-        }
-    }
-
-    /// The same of an object without `type`.
-    fn holds_untyped(&self, place: &UntypedPlace) -> bool {
-        match self.holder.described {
-            Some(described) => {
-                place.location != *described && is_inside(&place.location, described)
-            }
-            None => self.is_or_holds_holder(place.holder),
-        }
-    }
-
-    /// Whether one of these is the holder: an object, and those around it.
-    fn is_or_holds_holder(&self, object: Option<ObjectId>) -> bool {
-        let holder = |object: &ObjectId| self.model.object(*object).holder;
-        let mut holders = std::iter::successors(object, holder);
-        holders.any(|holder| holder == self.holder.object)
-    }
-
-    /// Whether the engine can convert a value to an integer. It cuts fractions off, but only those of numbers.
-    fn is_whole_number(&self, kind: &ValueKind, became: Became) -> bool {
-        match (became, kind) {
-            (Became::Object, _) => false,
-            (Became::Number | Became::Bool, _) | (Became::Nothing, ValueKind::Bool(_)) => true,
-            (Became::Nothing, ValueKind::Number(text)) => {
-                is_whole_number(text) || text.parse::<f64>().is_ok_and(f64::is_finite)
-            }
-            (_, ValueKind::Number(text) | ValueKind::Text(text)) => is_python_int(text),
-            (_, ValueKind::Reference(object)) => {
-                let id = self.model.object(*object).id.as_deref();
-                id.is_some_and(is_python_int)
-            }
-            _ => false,
-        }
-    }
 }
 
 /// What a contract finds wrong with a default, and how many values were checked: the contract of the declaration, or an
@@ -649,7 +427,12 @@ fn violations_of_default(
     path: &ValuePath<'_>,
     exclusions: &Exclusions,
 ) -> (Vec<ValueViolation>, u64) {
-    let mut found = ContractCheck::default();
+    // Reading it takes about as long as checking a value for each of these bytes.
+    let length = default.property.default.as_ref().map_or(0, String::len);
+    let mut found = ContractCheck {
+        values: (length / BYTES_PER_VALUE) as u64,
+        ..ContractCheck::default()
+    };
     let mut visit = found.visit(model, holder);
     let own = &default.property.contract.value;
     let made = visit.contract(own, Some(&default.value), path, exclusions);
@@ -676,14 +459,6 @@ fn violations_of_default(
     (violations.collect(), found.values)
 }
 
-/// Whether a place is inside another one.
-fn is_inside(inner: &Location, outer: &Location) -> bool {
-    let (inside, around) = (inner.span(), outer.span());
-    Arc::ptr_eq(inner.source(), outer.source())
-        && around.start <= inside.start
-        && inside.end <= around.end
-}
-
 /// Whether the header of an object meets what a contract says about the values of keys: it is a mapping.
 fn takes_header(key: &MapKey, contract: &Contract) -> bool {
     let takes_mapping = |rule: &Rule| matches!(rule, Rule::NotNull | Rule::Bool);
@@ -703,23 +478,4 @@ pub(super) fn named_keys(keys: &[(MapKey, Contract)]) -> impl Iterator<Item = &s
         MapKey::Named(name) => Some(name.as_str()),
         MapKey::Matching(_) => None,
     })
-}
-
-/// Whether the engine can convert a value to text: fractions are not.
-fn is_textual(kind: &ValueKind) -> bool {
-    match kind {
-        ValueKind::Number(text) => is_whole_number(text),
-        ValueKind::Bool(_)
-        | ValueKind::Text(_)
-        | ValueKind::Reference(_)
-        | ValueKind::UntypedReference(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether the engine reads a string as an integer: spaces around it and single `_` between digits are fine.
-fn is_python_int(text: &str) -> bool {
-    let text = text.trim();
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    (digits.split('_')).all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }

@@ -69,7 +69,7 @@ CREATE TABLE catalog (
     -- Lists of texts, as JSON.
     tags TEXT NOT NULL,
     categories TEXT NOT NULL,
-    -- The author and the tags as searches look at them: in lower case, with line feeds between them.
+    -- The author and the tags in the form that searches compare: lower case, one per line.
     searched TEXT NOT NULL,
     -- 0 or 1.
     is_public BIGINT NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE collections (
     -- The readme and the licence, as JSON objects; null if there is none.
     readme TEXT,
     licence TEXT,
-    -- The authors and the tags as searches look at them: in lower case, with line feeds between them.
+    -- The authors and the tags in the form that searches compare: lower case, one per line.
     searched TEXT NOT NULL,
     PRIMARY KEY (package, version),
     FOREIGN KEY (package, version) REFERENCES releases (package, version) ON DELETE CASCADE

@@ -77,7 +77,7 @@ impl Authenticator {
     /// Browsers can send a token only as a password. From then on they send it with every request, even
     /// with those that a page of another site makes, so that a password is not valid for everything.
     pub(super) fn secret(is_password_valid: bool, headers: &HeaderMap) -> Result<Digest, Problem> {
-        // Two servers on the way of a request could each look at another one.
+        // A proxy and this server could each use a different one.
         for name in [header::AUTHORIZATION.as_str(), "x-auth-token"] {
             if headers.get_all(name).iter().nth(1).is_some() {
                 let detail = format!("a request has at most one `{name}`");

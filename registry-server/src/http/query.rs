@@ -7,7 +7,7 @@ use crate::problem::{Problem, ProblemCode};
 /// The longest value of a parameter, in bytes. A list of the most releases of a page is shorter.
 const MAX_VALUE: usize = 10_000;
 
-/// The number that a text of digits is; `None` for other texts. One that is too large becomes the largest.
+/// Parses ASCII digits; `None` for any other text. Numbers that are too large become `u64::MAX`.
 pub(super) fn digits(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

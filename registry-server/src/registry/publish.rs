@@ -146,8 +146,8 @@ impl RegistryBackend {
                 }
                 // The reason names packages that the release does not require itself.
                 let detail = format!(
-                    "the requirements of {} {} cannot be satisfied from the registry; only tokens with the scope `read` \
-                     are told why",
+                    "the requirements of {} {} cannot be satisfied from the registry; the reason is shown only to \
+                     tokens with the scope `read`",
                     record.name, record.version
                 );
                 Problem::new(ProblemCode::Unsatisfiable, detail)

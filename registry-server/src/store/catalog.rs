@@ -48,7 +48,7 @@ impl CatalogRow {
         }
     }
 
-    /// The author and the tags as searches look at them.
+    /// The author and the tags in the form that searches compare.
     fn searched(&self) -> Value {
         searched(std::iter::once(&self.author).chain(&self.tags))
     }

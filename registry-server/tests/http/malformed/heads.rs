@@ -93,7 +93,7 @@ pub(super) const ROWS: &[Row<'static>] = &[
         401,
         "unauthorized",
     ),
-    // Nobody knows which one counts.
+    // It is ambiguous which one counts.
     (
         "GET",
         "/v1/whoami",

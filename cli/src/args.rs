@@ -333,17 +333,6 @@ pub(crate) fn argument_of(command: &str, id: &str) -> Option<clap::Arg> {
     arguments.find(|argument| argument.get_id() == id).cloned()
 }
 
-/// The options of a command: their ids and long names.
-pub(crate) fn options_of(command: &str) -> Vec<(String, String)> {
-    let grammar = Command::grammar(command);
-    let arguments = grammar.iter().flat_map(clap::Command::get_arguments);
-    let options = arguments.filter_map(|argument| {
-        let long = argument.get_long()?;
-        Some((argument.get_id().to_string(), long.to_owned()))
-    });
-    options.collect()
-}
-
 /// Whether a command needs arguments besides its project.
 pub(crate) fn needs_arguments(command: &str) -> bool {
     Command::grammar(command).is_some_and(|grammar| {

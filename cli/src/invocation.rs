@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, ArgMatches};
 pub(crate) use pkgres_manifest::diagnostic::{quoted, quoted_word};
 
-use crate::args::{argument_of, needs_arguments, options_of};
+use crate::args::{argument_of, needs_arguments};
 use crate::project_argument::{ProjectArgument, is_explicit};
 use crate::read_manifest::folder_of;
 use crate::settings::Settings;
@@ -53,8 +53,8 @@ pub(crate) struct Invocation {
     flags: Vec<&'static str>,
     /// The options about registries and versions: their ids, and as they were typed, quoted for a shell.
     options: Vec<(&'static str, String)>,
-    /// The other options, as they were typed: only the same command has them.
-    other_options: Vec<String>,
+    /// The other options, which only the same command has, with their ids.
+    other_options: Vec<(String, TypedOption)>,
     /// What commands that write the lockfile need before their name, because a setting forbids them to.
     before_writing: String,
 }
@@ -101,7 +101,7 @@ impl Invocation {
                     typed.into_iter().map(|typed| (*id, typed))
                 })
                 .collect(),
-            other_options: other_options_as_typed(command, matches),
+            other_options: other_options_as_typed(matches),
             before_writing: String::new(),
         }
     }
@@ -240,9 +240,15 @@ impl Invocation {
     /// The name of the command, the packages that are named, and its options: without `--dry-run`, a command that was
     /// only tried would write.
     fn same_words(&self) -> String {
-        let mut words = vec![self.command.as_str()];
-        let arguments = self.packages.iter().chain(&self.other_options);
-        words.extend(arguments.map(String::as_str));
+        let mut words = vec![self.command.clone()];
+        words.extend(self.packages.iter().cloned());
+        for (id, typed) in &self.other_options {
+            let argument = argument_of(&self.command, id);
+            // Groups of options have an id, too.
+            if let Some(long) = argument.as_ref().and_then(clap::Arg::get_long) {
+                words.extend(typed.words(&format!("--{long}")));
+            }
+        }
         words.join(" ")
     }
 
@@ -331,19 +337,43 @@ impl Invocation {
     }
 }
 
-/// An option as it was typed: once for each value, or alone if it is a switch.
+/// An option as it was typed.
 fn as_typed(matches: &ArgMatches, id: &str, option: &str) -> Vec<String> {
-    let is_switch = matches!(matches.try_get_one::<bool>(id), Ok(Some(_)));
-    let values = matches.try_get_raw(id).ok().flatten();
-    if is_switch {
-        return vec![option.to_owned()];
+    TypedOption::of(matches, id).words(option)
+}
+
+/// What was typed of an option besides its name.
+#[derive(Debug, Clone)]
+enum TypedOption {
+    Switch,
+    /// Quoted for a shell.
+    Values(Vec<String>),
+}
+
+impl TypedOption {
+    fn of(matches: &ArgMatches, id: &str) -> Self {
+        if matches!(matches.try_get_one::<bool>(id), Ok(Some(_))) {
+            return Self::Switch;
+        }
+        let values = matches.try_get_raw(id).ok().flatten();
+        let values = values.into_iter().flatten().map(Path::new);
+        Self::Values(
+            values
+                .map(|value| quoted(&without_credentials(value)))
+                .collect(),
+        )
     }
-    values
-        .into_iter()
-        .flatten()
-        .map(Path::new)
-        .map(|value| format!("{option} {}", quoted(&without_credentials(value))))
-        .collect()
+
+    /// The option with its name: once for each value, or alone if it is a switch.
+    fn words(&self, name: &str) -> Vec<String> {
+        match self {
+            Self::Switch => vec![name.to_owned()],
+            Self::Values(values) => values
+                .iter()
+                .map(|value| format!("{name} {value}"))
+                .collect(),
+        }
+    }
 }
 
 /// The packages of `update`, and the version that one of them is moved to.
@@ -361,17 +391,18 @@ fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
         .collect()
 }
 
-/// The options of a command that are neither in [`OPTIONS`] nor about its project or packages.
-fn other_options_as_typed(command: &str, matches: &ArgMatches) -> Vec<String> {
+/// The options that are neither in [`OPTIONS`] nor about the project or the packages, with their ids. What they are
+/// called is looked up only for a hint, because every run would have to build the grammar of its command again.
+fn other_options_as_typed(matches: &ArgMatches) -> Vec<(String, TypedOption)> {
     let is_other = |id: &str| {
         !OPTIONS.iter().chain(&FLAGS).any(|(known, _)| *known == id)
             && !["member", "members", "precise"].contains(&id)
             && !ProjectArgument::is_one(id)
     };
-    let options = options_of(command).into_iter();
-    let typed = options.filter(|(id, _)| is_other(id) && is_explicit(matches, id));
+    let ids = matches.ids().map(clap::Id::as_str);
+    let typed = ids.filter(|id| is_other(id) && is_explicit(matches, id));
     typed
-        .flat_map(|(id, long)| as_typed(matches, &id, &format!("--{long}")))
+        .map(|id| (id.to_owned(), TypedOption::of(matches, id)))
         .collect()
 }
 
@@ -518,7 +549,7 @@ mod tests {
         for (line, expected) in [
             (
                 "pkgres publish --dry-run --registry https://a.example",
-                "pkgres publish app --registry https://a.example --dry-run",
+                "pkgres publish app --dry-run --registry https://a.example",
             ),
             (
                 "pkgres apply --noop --target rootfs:R",

@@ -106,10 +106,9 @@ fn read_index(
     };
     match read(SolveTask::of_project_offline(project, context)?) {
         Err(error) if error.to_diagnostic().code == Code::Offline => {
-            let progress = output.progress("Reading the index", context.registries.activity());
-            let online = read(SolveTask::of_project(project, context)?);
-            drop(progress);
-            Ok(online?)
+            let task = SolveTask::of_project(project, context)?;
+            let activity = context.registries.activity();
+            Ok(output.during("Reading the index", activity, || read(task))?)
         }
         cached => Ok(cached?),
     }

@@ -101,16 +101,14 @@ impl OutdatedProject {
         output: &mut Output,
     ) -> Result<Self> {
         let (request, resolution, registries) = resolve(args, project, context, output)?;
-        let progress = output.progress("Looking for newer versions", context.registries.activity());
-        let report = match joint {
-            Some(SolveTask {
-                request,
-                registries,
-                ..
-            }) => outdated(request, &resolution, registries, &context.read_options),
-            None => outdated(&request, &resolution, &registries, &context.read_options),
+        let (request, asked) = match joint {
+            Some(task) => (&task.request, &task.registries),
+            None => (&request, &registries),
         };
-        drop(progress);
+        let activity = context.registries.activity();
+        let report = output.during("Looking for newer versions", activity, || {
+            outdated(request, &resolution, asked, &context.read_options)
+        });
         let OutdatedReport {
             mut packages,
             downgrades,
@@ -262,6 +260,7 @@ fn effects_of(
     }
     let replacements = Replacement::of_outdated(packages);
     let (affected, lock) = (project.affected(context), lock_of(resolution));
-    let _progress = output.progress("Comparing classes", context.registries.activity());
-    ProjectEffects::find(&affected, &lock, &replacements, registries, context)
+    output.during("Comparing classes", context.registries.activity(), || {
+        ProjectEffects::find(&affected, &lock, &replacements, registries, context)
+    })
 }

@@ -78,17 +78,14 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
             check_bump(&candidate.package, &below, &configured, context, output)?;
         }
     }
-    let progress = output.progress(
-        &format!("Publishing {name} {version}"),
-        context.registries.activity(),
-    );
-    let published = if args.dry_run {
-        Ok((tried, Vec::new()))
+    let (outcome, warnings) = if args.dry_run {
+        (tried, Vec::new())
     } else {
-        candidate.publish(bytes, &registry, args.allow_unsatisfiable)
+        let message = format!("Publishing {name} {version}");
+        output.during(&message, context.registries.activity(), || {
+            candidate.publish(bytes, &registry, args.allow_unsatisfiable)
+        })?
     };
-    drop(progress);
-    let (outcome, warnings) = published?;
     report(&candidate, outcome, &warnings, &registry, output);
     Ok(outcome.exit())
 }

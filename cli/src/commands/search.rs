@@ -23,11 +23,10 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
     let options = &context.read_options;
     let registries = context.registries.open(&configured, options)?;
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-    let progress = output.progress("Searching", context.registries.activity());
-    // One more shows whether there are more.
-    let found = registries.search(&args.words, limit.saturating_add(1));
-    drop(progress);
-    let mut found = found?;
+    let mut found = output.during("Searching", context.registries.activity(), || {
+        // One more shows whether there are more.
+        registries.search(&args.words, limit.saturating_add(1))
+    })?;
     let is_cut_off = found.len() > limit;
     found.truncate(limit);
     let names: Vec<PackageName> = found.iter().map(|found| found.name.clone()).collect();

@@ -235,13 +235,12 @@ fn check_entries(
     // What differs from the lockfile of another root helps nobody.
     require_own_lock(project, lock.roots.keys(), context)?;
     let count = lock.packages.len();
-    let progress = output.progress("Checking the lockfile", context.registries.activity());
-    let report = check_lock(
-        LockCheck::new(task.request, lock.clone()),
-        &task.registries,
-        &context.read_options,
+    let check = LockCheck::new(task.request, lock.clone());
+    let report = output.during(
+        "Checking the lockfile",
+        context.registries.activity(),
+        || check_lock(check, &task.registries, &context.read_options),
     );
-    drop(progress);
     let findings = task.registries.take_findings();
     output.findings(&findings);
     let report = report?;

@@ -95,10 +95,9 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
             return Ok(Exit::Done);
         }
     };
-    let progress = output.progress("Looking for repairs", context.registries.activity());
-    let found = repairs(&request, &conflict, &registries, &context.read_options);
-    drop(progress);
-    let mut found = found?;
+    let mut found = output.during("Looking for repairs", context.registries.activity(), || {
+        repairs(&request, &conflict, &registries, &context.read_options)
+    })?;
     // What can be applied is listed first, and has the first numbers.
     found
         .found

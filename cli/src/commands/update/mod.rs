@@ -92,11 +92,10 @@ fn update_one(
     let reasons = YankReasons::of_resolution(&resolution, &registries);
     let replacements = Replacement::of_lock(&diff);
     let affected = project.affected(context);
-    let progress = output.progress("Comparing classes", context.registries.activity());
-    let effects = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
-    drop(progress);
     // What can fail comes before the lockfile is written: a command that fails writes nothing.
-    let effects = effects?;
+    let effects = output.during("Comparing classes", context.registries.activity(), || {
+        ProjectEffects::find(&affected, &lock, &replacements, &registries, context)
+    })?;
     let written = write_lock(
         &path,
         &LockText::new(&updated, &context.read_options)?,

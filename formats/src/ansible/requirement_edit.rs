@@ -299,8 +299,17 @@ impl RequirementEditor<'_> {
         self.insert_lines(next_line(self.text, at).0, lines)
     }
 
+    /// Whether a node is written in brackets or braces. A list that is not indented begins where its first item does, which
+    /// can be one in brackets itself.
     fn is_flow(&self, node: &Node) -> bool {
-        self.text[node.span.start..].starts_with(['[', '{'])
+        let text = &self.text[node.span.start..];
+        match &node.value {
+            Value::Sequence(items) => {
+                let first = items.first().map(|item| item.span.start);
+                text.starts_with('[') && first != Some(node.span.start)
+            }
+            _ => text.starts_with('{'),
+        }
     }
 
     /// A requirement in brackets or braces.
@@ -378,7 +387,7 @@ impl RequirementEditor<'_> {
     /// than its first line.
     fn end_with_comments(&self, entry: &EntryPosition<'_>, indentation: &str) -> usize {
         let depth = indentation.len() - indentation.trim_start_matches(' ').len();
-        let mut end = next_line(self.text, entry.end).0;
+        let mut end = next_line(self.text, self.flow_end(entry)).0;
         while end < self.text.len() {
             let (next, _) = next_line(self.text, end);
             let line = &self.text[end..next];
@@ -453,7 +462,7 @@ impl RequirementEditor<'_> {
                     RequirementList::Collections => ": []",
                     RequirementList::Dependencies => ": {}",
                 };
-                let end = next_line(self.text, entry.end).0;
+                let end = next_line(self.text, self.flow_end(entry)).0;
                 let start = key.end;
                 // Comments above the entry, and behind the key, are left.
                 let between = self
@@ -477,7 +486,7 @@ impl RequirementEditor<'_> {
                 self.indentation(entry)?;
                 (
                     start_of_line(self.text, entry.start),
-                    next_line(self.text, entry.end).0,
+                    next_line(self.text, self.flow_end(entry)).0,
                 )
             }
         };

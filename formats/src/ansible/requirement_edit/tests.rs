@@ -342,3 +342,47 @@ fn ranges_are_written_as_ansible_galaxy_reads_them() {
         )],
     );
 }
+
+#[test]
+fn lists_can_begin_with_a_requirement_in_braces() {
+    let text = "collections:\n- {name: acme.net} # net\n# of db\n- acme.db # db\n";
+    check(
+        "requirements.yml",
+        text,
+        &[
+            (
+                "acme.db",
+                None,
+                "collections:\n- {name: acme.net} # net\n# of db\n",
+            ),
+            ("acme.net", None, "collections:\n# of db\n- acme.db # db\n"),
+            (
+                "acme.net",
+                Some("1.0.0"),
+                "collections:\n- {name: acme.net, version: \"1.0.0\"} # net\n# of db\n- acme.db # db\n",
+            ),
+            (
+                "acme.web",
+                Some("1.0.0"),
+                "collections:\n- {name: acme.net} # net\n# of db\n- acme.db # db\n- name: acme.web\n  version: \"1.0.0\"\n",
+            ),
+        ],
+    );
+    check(
+        "requirements.yml",
+        "collections:\n- {name: acme.net,\n   version: 1.0.0\n  }\n",
+        &[
+            ("acme.net", None, "collections: []\n"),
+            (
+                "acme.web",
+                Some("1.0.0"),
+                "collections:\n- {name: acme.net,\n   version: 1.0.0\n  }\n- name: acme.web\n  version: \"1.0.0\"\n",
+            ),
+        ],
+    );
+    check(
+        "requirements.yml",
+        "collections:\n- [other]\n- acme.net # net\n- acme.db\n",
+        &[("acme.net", None, "collections:\n- [other]\n- acme.db\n")],
+    );
+}

@@ -39,18 +39,23 @@ fn of_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     Some(text)
 }
 
-/// Whether an XML declaration names ISO-8859-1.
 fn declares_latin1(bytes: &[u8]) -> bool {
+    declared(bytes).as_deref() == Some("iso-8859-1")
+}
+
+/// The encoding that an XML declaration names, in lower case.
+pub(super) fn declared(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(DECLARATION_BYTES)];
-    let Some(end) = memchr::memmem::find(head, b"?>").filter(|_| head.starts_with(b"<?xml")) else {
-        return false;
-    };
+    let end = memchr::memmem::find(head, b"?>").filter(|_| head.starts_with(b"<?xml"))?;
     let declaration = String::from_utf8_lossy(&head[..end]).to_ascii_lowercase();
-    let stated = declaration.split_once("encoding").map(|(_, stated)| stated);
-    stated.is_some_and(|stated| {
-        let value = stated.trim_start_matches([' ', '\t', '\r', '\n', '=']);
-        value.starts_with("\"iso-8859-1\"") || value.starts_with("'iso-8859-1'")
-    })
+    let (_, stated) = declaration.split_once("encoding")?;
+    let value = stated.trim_start_matches([' ', '\t', '\r', '\n', '=']);
+    let quote = value
+        .chars()
+        .next()
+        .filter(|next| matches!(next, '"' | '\''))?;
+    let (name, _) = value[1..].split_once(quote)?;
+    Some(name.to_owned())
 }
 
 #[cfg(test)]

@@ -364,7 +364,7 @@ fn with_text<'text>(file: &FormatFile<'text>, text: &'text [u8]) -> FormatFile<'
 
 /// The error for a root without models.
 fn no_models(node_set: &NodeSet<'_>) -> Diagnostic {
-    let message = "the file has no `Models`, so it is not a release";
+    let message = "the file has no `Model`, so it is not a release";
     Diagnostic::error(Code::Field, message)
         .at(node_set.locate(Span::default()))
         .hint("only NodeSet2 files with a `Model` say what they require")
@@ -437,8 +437,8 @@ fn merged(mut first: IndexRecord, others: &[IndexRecord]) -> IndexRecord {
                 {
                     // The newest of the oldest releases is enough for all.
                     Some(known) => {
-                        if one.spec.set().is_subset_of(known.spec.set()) {
-                            known.spec = one.spec.clone();
+                        if !known.spec.set().is_subset_of(one.spec.set()) {
+                            known.clone_from(one);
                         }
                     }
                     None => requirements.push(one.clone()),

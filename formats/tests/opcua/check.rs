@@ -315,13 +315,15 @@ fn a_file_without_models_is_no_release() {
     let text = pump();
     let (head, rest) = text.split_once("<Models>").expect("there are models");
     let (_, tail) = rest.split_once("</Models>").expect("there are models");
-    assert_eq!(
-        findings(&format!("{head}{tail}")),
-        [
-            "pump.xml:1:1: error[PK0007]: the file has no `Models`, so it is not a release; hint: only NodeSet2 files \
-             with a `Model` say what they require"
-        ]
-    );
+    for models in ["", "<Models></Models>"] {
+        assert_eq!(
+            findings(&format!("{head}{models}{tail}")),
+            [
+                "pump.xml:1:1: error[PK0007]: the file has no `Model`, so it is not a release; hint: only NodeSet2 \
+                 files with a `Model` say what they require"
+            ]
+        );
+    }
 }
 
 #[test]

@@ -484,6 +484,11 @@ fn limits_hold() {
         latin.diagnostics()[0].to_string(),
         "pump.xml:1:1: error[PK0006]: the file is not UTF-8 text"
     );
+    let declared = b"<?xml version='1.0' encoding='Windows-1252'?><a>\xe9</a>";
+    assert_eq!(
+        read_node_set("pump.xml", declared).diagnostics()[0].to_string(),
+        "pump.xml:1:1: error[PK0006]: the file declares the encoding `windows-1252`, which is not read"
+    );
 }
 
 #[test]
@@ -620,6 +625,39 @@ fn models_of_a_root_meet_the_requirements_on_each_other() {
     assert_eq!(read("2023-01-01"), Ok(0));
     let error = read("2030-01-01").expect_err("the sibling is older");
     assert!(error.contains("the file has 1.0@2024-01-01"), "{error}");
+}
+
+#[test]
+fn a_requirement_of_several_models_is_at_the_strictest() {
+    let text = |second: &str| {
+        file(&format!(
+            "<NamespaceUris><Uri>urn:a</Uri><Uri>urn:c</Uri><Uri>urn:x</Uri></NamespaceUris><Models>\n\
+             <Model ModelUri=\"urn:a\"><RequiredModel ModelUri=\"urn:x\" PublicationDate=\"2020-01-01T00:00:00Z\"/></Model>\n\
+             <Model ModelUri=\"urn:c\">{second}</Model></Models>"
+        ))
+    };
+    let place = |second: &str| {
+        let text = text(second);
+        let file = FormatFile {
+            path: "pump.xml",
+            bytes: text.as_bytes(),
+        };
+        let root = NodeSets.read_root(&file, &(), &ReadOptions::default());
+        let (root, _) = root.into_result().expect("it can be read");
+        let requirements = &root.record.requirements;
+        assert_eq!(requirements.len(), 1);
+        let place = requirements[0].location.as_ref().expect("it is in a file");
+        format!("{place} {}", requirements[0].spec.written())
+    };
+    let required = |date: &str| {
+        format!("<RequiredModel ModelUri=\"urn:x\" PublicationDate=\"{date}T00:00:00Z\"/>")
+    };
+    let (first, second) = ("pump.xml:4:50 >=@2020-01-01", "pump.xml:5:50 >=@2025-01-01");
+    assert_eq!(place(&required("2020-01-01")), first);
+    assert_eq!(place(&required("2019-01-01")), first);
+    assert_eq!(place(&required("2025-01-01")), second);
+    // The same requirement twice says nothing more.
+    assert_eq!(place(&required("2025-01-01").repeat(2)), second);
 }
 
 #[test]

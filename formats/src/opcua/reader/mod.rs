@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use self::members::{MemberReference, Members};
 use super::document::{Document, Problem, Tag};
+use super::encoding::declared as declared_encoding;
 use super::node_id::{ExpandedNodeId, Identifier, Namespace, NodeId, UA_NAMESPACE, read_numeric};
 use super::nodeset::{
     Model, NodeSet, NodeType, NodeUse, OwnNodes, Role, Source, TypeKind, TypeReference,
@@ -124,7 +125,14 @@ fn text_of<'file>(name: &str, bytes: &'file [u8]) -> Result<&'file str, Diagnost
         return failed(Code::Limit, message);
     }
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return failed(Code::Encoding, "the file is not UTF-8 text".to_owned());
+        let message = match declared_encoding(bytes) {
+            Some(name) if name != "utf-8" => {
+                let name = Escaped::shortened(&name);
+                format!("the file declares the encoding `{name}`, which is not read")
+            }
+            _ => "the file is not UTF-8 text".to_owned(),
+        };
+        return failed(Code::Encoding, message);
     };
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

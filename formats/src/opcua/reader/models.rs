@@ -75,7 +75,12 @@ impl<'text> NodeSetReader<'text> {
                 if self.local(tag) == "RequiredModel" {
                     let span = self.document.span(tag.name);
                     limit_entries(required.len(), "requirements of a model", span)?;
-                    if let Some((uri, release, span)) = self.model_release(tag)? {
+                    let stated = self.model_release(tag)?;
+                    let is_new = |(uri, release, _): &(String, ModelRelease, Span)| {
+                        let mut known = required.iter();
+                        !known.any(|one| one.uri == *uri && one.release == *release)
+                    };
+                    if let Some((uri, release, span)) = stated.filter(is_new) {
                         required.push(RequiredModel { uri, release, span });
                     }
                 }

@@ -36,15 +36,18 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
     let Some(mapping) = mapping else {
         return (runtime, findings);
     };
-    if let Some(stated) = mapping.get("requires_ansible")
-        && let Some(text) = stated.as_scalar().filter(|scalar| !scalar.is_null())
-    {
-        match requires_ansible(&text.text) {
+    let stated = mapping.get("requires_ansible");
+    if let Some(stated) = stated.filter(|stated| !stated.is_null()) {
+        let read = stated.as_scalar().map_or_else(
+            || Err("it is not a text".to_owned()),
+            |text| requires_ansible(&text.text).map_err(|error| error.to_string()),
+        );
+        match read {
             Ok(spec) => runtime.requires_ansible = Some(spec),
             Err(error) => {
                 let message = format!("`requires_ansible` is ignored: {error}");
                 let place = Location::new(&source, stated.span);
-                findings.push(Diagnostic::warning(Code::Spec, message).at(place));
+                findings.push(Diagnostic::warning(Code::BrokenPackage, message).at(place));
             }
         }
     }
@@ -259,6 +262,7 @@ mod tests {
     fn what_cannot_be_read_is_a_warning() {
         for text in [
             &b"requires_ansible: 2.9"[..],
+            b"requires_ansible: ['>=2.15']",
             b"a: !vault 1\n",
             b"a: *x\n",
             b"a: [",
@@ -267,6 +271,7 @@ mod tests {
             let (_, findings) = read("meta/runtime.yml", text, &Limits::default());
             assert_eq!(findings.len(), 1, "{findings:?}");
             assert!(!findings[0].is_error());
+            assert_eq!(findings[0].code, Code::BrokenPackage);
         }
         assert_eq!(
             read("meta/runtime.yml", b"", &Limits::default()).0,

@@ -4,8 +4,9 @@
 //! module, a role or a playbook. `path.*` matches every name of a module whose names are unknown.
 //!
 //! An import that runs when its module is loaded *extends* its target, if the target is in a declared dependency: a
-//! version without the target does not work. Everything else *uses* its target: imports in functions, imports that
-//! another branch can replace, names in YAML, and all references to collections that are not declared.
+//! version without the target does not work. So does a redirect of something that is imported. Everything else *uses*
+//! its target: imports in functions, imports that another branch can replace, names in YAML, and all references to
+//! collections that are not declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +49,14 @@ pub struct Route {
     pub deprecated: bool,
     /// Whether it is an entry of `import_redirection`, which also redirects what is below a package.
     pub redirects_imports: bool,
+}
+
+impl Route {
+    /// Whether others import what it redirects, so that they do not load without its target. Plug-ins of other kinds are
+    /// only looked up where a task names them.
+    pub(super) fn is_of_imports(&self) -> bool {
+        self.redirects_imports || matches!(&*self.kind, "module_utils" | "doc_fragments")
+    }
 }
 
 /// A fully qualified name in YAML or in a plug-in.
@@ -104,7 +113,7 @@ impl Facts {
         let routes = self.routes_by_path();
         for (path, route) in &routes {
             if let Some(end) = self.end_of(&routes, route).filter(|_| !route.tombstone) {
-                self.add_moved(&mut classes, path, end, declared);
+                self.add_moved(&mut classes, path, (route, end), declared);
             }
         }
         let classes = classes.into_iter().filter_map(|(path, edges)| {
@@ -243,7 +252,7 @@ impl Facts {
     }
 
     /// The routes by the paths of their plug-ins.
-    fn routes_by_path(&self) -> BTreeMap<String, &Route> {
+    pub(super) fn routes_by_path(&self) -> BTreeMap<String, &Route> {
         let routes = self.routes.iter();
         routes
             .map(|route| (format!("plugins.{}.{}", route.kind, route.name), route))
@@ -251,14 +260,14 @@ impl Facts {
     }
 
     /// Adds a name that is redirected into another collection. If that is a declared dependency, the name is a class that
-    /// uses its target, because it depends on the version whether it works; one without [a file of its
-    /// own](has_own_file) uses nothing. A redirect into any other collection defines nothing: the plug-in
+    /// extends its target [if it is imported](Route::is_of_imports), or else uses it, because it depends on the version
+    /// whether it works; one without [a file of its own](has_own_file) uses nothing. A redirect into any other collection defines nothing: the plug-in
     /// [has moved](super::moved).
     fn add_moved(
         &self,
         classes: &mut BTreeMap<String, Relations>,
         path: &str,
-        (collection, target): (String, String),
+        (route, (collection, target)): (&Route, (String, String)),
         declared: &dyn Fn(&str) -> bool,
     ) {
         let is_core = matches!(&*collection, "ansible.builtin" | "ansible.legacy");
@@ -282,7 +291,12 @@ impl Facts {
         }
         classes.entry(format!("{path}.*")).or_default();
         let edges = classes.entry(path.to_owned()).or_default();
-        if !is_core && has_own_file(path) {
+        if is_core || !has_own_file(path) {
+            return;
+        }
+        if route.is_of_imports() {
+            edges.extends.extend(target);
+        } else {
             edges.uses.extend(target);
         }
     }

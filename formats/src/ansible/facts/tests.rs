@@ -6,6 +6,7 @@ use crate::ansible::python::ImportKind;
 fn import(target: &str, names: &[&str], kind: ImportKind) -> Import {
     Import {
         module: "plugins.modules.page".to_owned(),
+        path: "plugins/modules/page.py".to_owned(),
         target: target.to_owned(),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         kind,
@@ -133,6 +134,7 @@ fn routes_count_as_what_they_are() {
             "ansible_collections.acme.other.plugins.module_utils.x",
         ),
         route("module_utils", "net", "acme.net.tcp"),
+        route("modules", "net", "acme.net.tcp"),
         Route {
             tombstone: true,
             ..route("module_utils", "gone", "acme.web.html.tags")
@@ -152,7 +154,7 @@ fn routes_count_as_what_they_are() {
             "module_utils.html.tags.a [] []",
             "module_utils.html.tags.b [] []",
             "module_utils.moved [] [acme.other.plugins.module_utils.x]",
-            "module_utils.net [] [net:module_utils.tcp]",
+            "module_utils.net [net:module_utils.tcp] []",
             "module_utils.net.* [] []",
             "module_utils.old [] []",
             "module_utils.old.a [] []",
@@ -160,6 +162,7 @@ fn routes_count_as_what_they_are() {
             "module_utils.older [] []",
             "module_utils.older.a [] []",
             "module_utils.older.b [] []",
+            "modules.net [] [net:modules.tcp]",
         ]
     );
 }

@@ -148,6 +148,7 @@ fn import(row: &[Value]) -> Import {
     let target = text(&row[1]);
     Import {
         module: text(&row[0]).trim_end_matches(".__init__").to_owned(),
+        path: String::new(),
         target: target.trim_start_matches("ansible_collections.").to_owned(),
         names: texts(&row[3]).filter(|name| name != "*").collect(),
         kind,

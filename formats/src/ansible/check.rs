@@ -147,7 +147,8 @@ impl LocatedModule {
     /// The line from a reference on, if its place is known.
     fn location(&self, reference: &ClassReference) -> Location {
         let text = self.source.text();
-        let at = reference.at.or_else(|| {
+        let stated = reference.at.as_ref().map(|(_, at)| *at);
+        let at = stated.or_else(|| {
             let (collection, path) = split_collection(reference.to.as_str())?;
             let name = path.strip_prefix("plugins.doc_fragments.")?;
             let fragment = format!("{collection}.{name}");
@@ -220,7 +221,11 @@ impl References for CollectionReferences<'_> {
             return self.place_of_redirect(&reference.from);
         }
         let stem = reference.from.replace('.', "/");
-        for path in [format!("{stem}.py"), format!("{stem}/__init__.py")] {
+        let paths = match &reference.at {
+            Some((path, _)) => vec![path.clone()],
+            None => vec![format!("{stem}.py"), format!("{stem}/__init__.py")],
+        };
+        for path in paths {
             if let Some(module) = self.module(path) {
                 return module.location(reference);
             }

@@ -11,6 +11,7 @@ use super::foreign_references::path_of;
 use super::name::{dotted, is_collection_name, is_content_name};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
+use super::windows_imports;
 use super::yaml_references::{self, NamedPlugin};
 use crate::lookup::FileTree;
 
@@ -42,7 +43,8 @@ const FOLDERS_OF_ROLES: [&str; 14] = [
 /// Whether a file has to be read to know the classes of its collection, or what they declare.
 pub(crate) fn is_of_interest(path: &str) -> bool {
     path == RUNTIME_FILE
-        || (path.starts_with("plugins/") && (path.ends_with(".py") || is_yaml(path)))
+        || (path.starts_with("plugins/")
+            && (path.ends_with(".py") || is_for_windows(path) || is_yaml(path)))
         || (is_playbook_or_role(path) && is_yaml(path))
 }
 
@@ -53,6 +55,12 @@ pub(super) fn is_in_collection(path: &str) -> bool {
 
 fn is_playbook_or_role(path: &str) -> bool {
     path.starts_with("roles/") || path.starts_with("playbooks/")
+}
+
+/// Whether a file below `plugins` is a module for Windows, or a utility for such modules.
+fn is_for_windows(path: &str) -> bool {
+    let ends = [".ps1", ".psm1", ".cs"];
+    ends.iter().any(|end| path.ends_with(end))
 }
 
 fn is_yaml(path: &str) -> bool {
@@ -76,8 +84,10 @@ pub(crate) fn read(
         if let Some(plugin) = path.strip_prefix("plugins/") {
             if path.ends_with(".py") {
                 add_module(&mut facts, &path, tree, options)?;
-            } else {
-                add_other_plugin(&mut facts, plugin, tree, options)?;
+            } else if is_for_windows(&path) {
+                add_windows_plugin(&mut facts, &path, tree)?;
+            } else if is_yaml(&path) {
+                add_documentation(&mut facts, plugin, tree, options)?;
             }
         } else if path == RUNTIME_FILE {
             let bytes = tree.read(&path, options.limits.manifest_bytes)?;
@@ -94,29 +104,43 @@ pub(crate) fn read(
     Ok((facts, runtime, findings))
 }
 
-/// Adds a plug-in that is no Python, or the documentation of one that is a file beside it.
-fn add_other_plugin(
+fn add_windows_plugin(
+    facts: &mut Facts,
+    path: &str,
+    tree: &dyn FileTree,
+) -> Result<(), Diagnostic> {
+    let Some(module) = dotted(path) else {
+        return Ok(());
+    };
+    let bytes = tree.read(path, module_limit())?.unwrap_or_default();
+    let imports = windows_imports::read(&facts.collection, &module, path, &bytes);
+    facts.imports.extend(imports);
+    facts.others.insert(module);
+    Ok(())
+}
+
+/// Adds the documentation of a plug-in that is a file beside it, or the plug-in that consists of it.
+fn add_documentation(
     facts: &mut Facts,
     plugin: &str,
     tree: &dyn FileTree,
     options: &ReadOptions,
 ) -> Result<(), Diagnostic> {
-    let is_plugin = [".ps1", ".psm1", ".cs"]
-        .iter()
-        .any(|end| plugin.ends_with(end));
-    let is_documentation = is_yaml(plugin);
-    let Some(path) = dotted(plugin).filter(|_| is_plugin || is_documentation) else {
+    let Some(path) = dotted(plugin) else {
         return Ok(());
     };
     let path = format!("plugins.{path}");
-    if is_documentation {
-        let limit = options.limits.class_file_bytes;
-        let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
-        let bytes = bytes.unwrap_or_default();
-        add_fragments(facts, &path, plugin, &bytes, &options.limits);
-    }
+    let limit = options.limits.class_file_bytes;
+    let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
+    let bytes = bytes.unwrap_or_default();
+    add_fragments(facts, &path, plugin, &bytes, &options.limits);
     facts.others.insert(path);
     Ok(())
+}
+
+/// The size up to which modules are read.
+fn module_limit() -> u64 {
+    u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX)
 }
 
 fn add_module(
@@ -132,8 +156,7 @@ fn add_module(
         Some(package) => (package.to_owned(), true),
         None => (dotted, false),
     };
-    let limit = u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX);
-    let bytes = tree.read(path, limit)?.unwrap_or_default();
+    let bytes = tree.read(path, module_limit())?.unwrap_or_default();
     let is_run_only = path.starts_with(MODULES);
     add_fragments(facts, &module, path, &bytes, &options.limits);
     if is_run_only && !refers_to_others(&facts.collection, &bytes) {
@@ -148,6 +171,7 @@ fn add_module(
     let read = python::read(&full, is_package, &bytes);
     for mut import in read.imports {
         import.module.clone_from(&module);
+        path.clone_into(&mut import.path);
         facts.imports.push(import);
     }
     for name in read.module_names {

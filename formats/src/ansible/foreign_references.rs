@@ -23,10 +23,17 @@ impl Facts {
     /// The plug-ins that are redirected into other collections, as references to the plug-ins that are used instead. Those
     /// without [a file of their own](has_own_file) are left out.
     pub(super) fn redirected_elsewhere(&self) -> Vec<ClassReference> {
+        let routes = self.routes_by_path();
         let ends = self.ends_of_redirects().into_iter();
         let ends = ends.filter(|(path, _)| has_own_file(path));
-        ends.filter_map(|(path, (collection, target))| self.reference(&path, &collection, &target))
-            .collect()
+        let references = ends.filter_map(|(path, (collection, target))| {
+            let reference = self.reference(&path, &collection, &target)?;
+            Some(ClassReference {
+                is_needed: routes.get(&path).is_some_and(|route| route.is_of_imports()),
+                ..reference
+            })
+        });
+        references.collect()
     }
 
     /// A reference that is not needed; `None` if it leads to no class of another collection. ansible-core is none, and
@@ -61,7 +68,7 @@ impl Facts {
                 references.extend(reference.map(|reference| ClassReference {
                     is_needed: matches!(import.kind, ImportKind::Hard | ImportKind::Guarded),
                     is_unguarded: import.kind == ImportKind::Hard,
-                    at: Some(import.at),
+                    at: Some((import.path.clone(), import.at)),
                     ..reference
                 }));
             };

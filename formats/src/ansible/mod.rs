@@ -2,8 +2,8 @@
 //!
 //! A collection is a package; its versions follow Semantic Versioning, and `range` has the range language. `metadata`,
 //! `shown_metadata`, `requirements_file` and `runtime_yml` read its files; `artifact` and `file_list` read its
-//! artifacts with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `python` for
-//! modules and `yaml_references` for roles and playbooks. `facts` derives classes from them, and `foreign_references`
+//! artifacts with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `python` and
+//! `windows_imports` for modules and `yaml_references` for roles and playbooks. `facts` derives classes from them, and `foreign_references`
 //! the references to other collections. `check` words findings about these references, and `narrow_range` suggests
 //! ranges without the broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users
 //! call them. `project` reads the playbooks around a `requirements.yml`, and the options that their tasks set. `format`
@@ -40,6 +40,7 @@ mod requirement_edit;
 mod requirements_file;
 mod runtime_yml;
 mod shown_metadata;
+mod windows_imports;
 mod yaml_references;
 
 pub use ansible_cfg::{CONFIGURATION_FILE, configured_servers};

@@ -28,8 +28,8 @@ pub struct ClassReference {
     pub is_needed: bool,
     /// Whether nothing guards the reference.
     pub is_unguarded: bool,
-    /// The first byte of the reference in its file, if the format says where it is.
-    pub at: Option<usize>,
+    /// The file with the reference and its first byte there, if the format says where it is.
+    pub at: Option<(String, usize)>,
 }
 
 /// What a root refers to, and what findings about it say.

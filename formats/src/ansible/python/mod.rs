@@ -43,6 +43,8 @@ pub enum ImportKind {
 pub struct Import {
     /// The module that contains the import, such as `plugins.modules.x`.
     pub module: String,
+    /// The file in the collection that contains the import.
+    pub path: String,
     /// The imported module with its collection, such as `ansible.netcommon.plugins.module_utils.network`.
     pub target: String,
     /// The names that are imported from it; empty for the module itself and for `*`.
@@ -233,6 +235,13 @@ impl<'text> ModuleReader<'text> {
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 
+    /// A dotted name without the white space and the continued lines that may be anywhere in it.
+    fn dotted_name(&self, node: Node<'_>) -> String {
+        let text = self.text_of(node).chars();
+        text.filter(|next| !next.is_whitespace() && *next != '\\')
+            .collect()
+    }
+
     /// The text of a field that is a plain string.
     fn string_field(&self, node: Node<'_>, field: &str) -> Option<String> {
         self.string(node.child_by_field_name(field)?)
@@ -321,14 +330,14 @@ impl<'text> ModuleReader<'text> {
         for name in node.children_by_field_name("name", &mut cursor) {
             let field = |field| name.child_by_field_name(field);
             let aliased = field("name").zip(field("alias"));
-            let (path, bound) = if let Some((path, alias)) = aliased {
-                (self.text_of(path), self.text_of(alias))
+            if let Some((path, alias)) = aliased {
+                imported.push((self.dotted_name(path), self.text_of(alias).to_owned()));
             } else {
-                let path = self.text_of(name);
+                let path = self.dotted_name(name);
                 // `import a.b` binds `a`.
-                (path, path.split('.').next().unwrap_or(path))
-            };
-            imported.push((path.to_owned(), bound.to_owned()));
+                let bound = path.split('.').next().unwrap_or(&path).to_owned();
+                imported.push((path, bound));
+            }
         }
         for (_, bound) in &imported {
             self.bind(bound);
@@ -354,8 +363,7 @@ impl<'text> ModuleReader<'text> {
             node.named_children(&mut cursor)
                 .any(|child| child.kind() == "wildcard_import")
         };
-        // White space may be anywhere in it.
-        let from: String = self.text_of(from).split_whitespace().collect();
+        let from = self.dotted_name(from);
         let Some(target) = self.absolute(&from) else {
             self.module.is_open |= is_star && self.around.is_top_level();
             return;
@@ -402,6 +410,7 @@ impl<'text> ModuleReader<'text> {
         {
             self.module.imports.push(Import {
                 module: String::new(),
+                path: String::new(),
                 target: target.to_owned(),
                 names: Vec::new(),
                 kind: ImportKind::Dynamic,
@@ -462,6 +471,7 @@ impl<'text> ModuleReader<'text> {
         };
         self.module.imports.push(Import {
             module: String::new(),
+            path: String::new(),
             target,
             names,
             kind,

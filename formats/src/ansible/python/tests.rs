@@ -23,7 +23,8 @@ fn imports_are_read_in_every_form() {
         from ansible_collections.acme.net.plugins.module_utils.tcp import (\n    connect as c,\n    close,\n)\n\
         from ..module_utils.html import render\n\
         from . import other\n\
-        from ansible_collections.acme.net.plugins.module_utils.udp import *\n\
+        from ansible_collections.acme.net.plugins.module_utils.\\\n    udp import *\n\
+        import ansible_collections.acme.net.plugins.\\\r\n    module_utils.ip as ip\n\
         from ansible.module_utils.basic import AnsibleModule\n";
     let tcp = "acme.net.plugins.module_utils.tcp".to_owned();
     let hard = ImportKind::Hard;
@@ -43,6 +44,7 @@ fn imports_are_read_in_every_form() {
                 hard
             ),
             ("acme.net.plugins.module_utils.udp".to_owned(), vec![], hard),
+            ("acme.net.plugins.module_utils.ip".to_owned(), vec![], hard),
         ]
     );
 }

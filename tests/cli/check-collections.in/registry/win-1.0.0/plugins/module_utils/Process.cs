@@ -1,0 +1,1 @@
+namespace ansible_collections.acme.win.plugins.module_utils.Process {}

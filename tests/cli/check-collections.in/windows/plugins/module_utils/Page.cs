@@ -1,0 +1,2 @@
+using System;
+using ansible_collections.acme.extra.plugins.module_utils.Text;

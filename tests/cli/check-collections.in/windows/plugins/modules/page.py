@@ -1,0 +1,3 @@
+DOCUMENTATION = """
+module: page
+"""

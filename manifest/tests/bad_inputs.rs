@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    IndexRecord, Limits, Lockfile, Package, PackageManifest, ReadOptions, Spec, read_class_file,
+    IndexRecord, Limits, Lockfile, ObjectModel, Package, PackageManifest, ReadOptions, Spec,
+    read_class_file,
 };
 
 /// The findings about each input, as text.
@@ -223,6 +224,32 @@ fn manifests() {
     )
     .collect();
     insta::assert_snapshot!(reports(inputs.iter().map(String::as_str), manifest));
+}
+
+/// Readers of YAML 1.1 take them for ends of lines: they would read another name than this one.
+#[test]
+fn line_ends_of_other_readers_are_rejected() {
+    for end in ["\u{85}", "\u{2028}", "\u{2029}"] {
+        for hidden in [
+            format!("# x{end}FullName: com.evil.Hidden"),
+            format!("Description: x{end}FullName: com.evil.Hidden"),
+            format!("Description: \"x{end}y\""),
+            format!("Description: |\n  x{end}FullName: com.evil.Hidden"),
+            format!("x{end}y: z"),
+        ] {
+            let text = format!("FullName: a.B\nType: Library\n{hidden}\n");
+            let findings = manifest(text.as_bytes());
+            assert!(findings.iter().any(Diagnostic::is_error), "{text:?}");
+            let text = format!("Name: X\n{hidden}\n");
+            let read = read_class_file("C.yaml", text.as_bytes(), &[], &ReadOptions::default());
+            let mut findings = read.diagnostics().iter();
+            assert!(findings.any(Diagnostic::is_error), "{text:?}");
+            let text = format!("Objects: []\n{hidden}\n");
+            let read = ObjectModel::read("model.yaml", text.as_bytes(), &Limits::default());
+            let mut findings = read.diagnostics().iter();
+            assert!(findings.any(Diagnostic::is_error), "{text:?}");
+        }
+    }
 }
 
 #[test]

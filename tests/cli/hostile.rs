@@ -122,3 +122,161 @@ fn a_check_names_the_first_bad_files_around_a_package_and_counts_the_others() {
     );
     assert!(stderr.contains("30 warnings"), "{stderr}");
 }
+
+/// Runs the binary in a folder; fails if it does not end in time.
+fn run_in(folder: &std::path::Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new("timeout")
+        .arg("120")
+        .arg(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("PKGRES_CONFIG", "")
+        .env("PKGRES_REGISTRY", "")
+        .env("PKGRES_CACHE", folder.join("cache"))
+        .output()
+        .expect("timeout is there");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let exit = output.status.code();
+    assert_ne!(exit, Some(124), "{arguments:?} does not end");
+    (exit, text(&output.stdout), text(&output.stderr))
+}
+
+const ROOT: &str = "Type: Application\nFullName: a.Root\nVersion: 1.0.0\nRequire:\n";
+
+#[test]
+fn the_output_about_a_chain_of_packages_grows_with_its_length() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write_fixture(folder.join("manifest.yaml"), format!("{ROOT}  c.P0: 1\n"))
+        .expect("the folder is ours");
+    // The last package requires the first one again, or a version of it that there is not.
+    let index = |length: usize, last: &str| {
+        let line = |at: usize| {
+            let next = (at + 1) % length;
+            let spec = if next == 0 { last } else { "1" };
+            format!(
+                "{{\"name\":\"c.P{at}\",\"version\":\"1.0.0\",\"require\":[[\"c.P{next}\",\"{spec}\"]]}}\n"
+            )
+        };
+        let lines: String = (0..length).map(line).collect();
+        write_fixture(folder.join("index.ndjson"), lines).expect("the folder is ours");
+    };
+    let registry = ["--registry", "index:index.ndjson", "--no-core-library"];
+    for (last, arguments, exit) in [
+        ("1", &["resolve"][..], 0),
+        ("1", &["tree", "--invert", "c.P0"], 0),
+        ("1", &["why", "c.P99"], 0),
+        ("1", &["graph", "--format", "mermaid"], 0),
+        ("1", &["resolve", "--format", "json"], 0),
+        ("2", &["resolve"], 1),
+        ("2", &["explain"], 1),
+    ] {
+        let printed = |length: usize| {
+            index(length, last);
+            let (code, stdout, stderr) = run_in(folder, &[arguments, &registry].concat());
+            assert_eq!(code, Some(exit), "{arguments:?}: {stderr}");
+            stdout.len() + stderr.len()
+        };
+        let (short, long) = (printed(200), printed(2_000));
+        assert!(
+            long <= 15 * short.max(1_000),
+            "{arguments:?}: {short} bytes for 200 packages, {long} for 2,000"
+        );
+    }
+}
+
+/// Pigeons in too few holes: a proof by resolution is exponentially long.
+#[test]
+fn a_search_without_end_is_given_up_by_default() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let (pigeons, holes) = (12, 11);
+    let required: String = (0..pigeons)
+        .map(|pigeon| format!("  p.P{pigeon}: '*'\n"))
+        .collect();
+    write_fixture(folder.join("manifest.yaml"), format!("{ROOT}{required}"))
+        .expect("the folder is ours");
+    let line = |pigeon: usize, hole: usize| {
+        let others = (0..pigeons).filter(|other| *other != pigeon);
+        let others: Vec<String> = others
+            .map(|other| format!("[\"p.P{other}\",\"!={hole}.0.0\"]"))
+            .collect();
+        format!(
+            "{{\"name\":\"p.P{pigeon}\",\"version\":\"{hole}.0.0\",\"require\":[{}]}}\n",
+            others.join(",")
+        )
+    };
+    let lines = (0..pigeons).flat_map(|pigeon| (1..=holes).map(move |hole| (pigeon, hole)));
+    let lines: String = lines.map(|(pigeon, hole)| line(pigeon, hole)).collect();
+    write_fixture(folder.join("index.ndjson"), lines).expect("the folder is ours");
+    let (exit, _, stderr) = run_in(
+        folder,
+        &[
+            "resolve",
+            "--single-version",
+            "--registry",
+            "index:index.ndjson",
+            "--no-core-library",
+        ],
+    );
+    assert_eq!(exit, Some(5), "{stderr}");
+    assert!(stderr.contains("gave up after"), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write_fixture(folder.join("manifest.yaml"), format!("{ROOT}  c.P0: 1\n"))
+        .expect("the folder is ours");
+    let made = Command::new("mkfifo").arg(folder.join("pipe")).status();
+    assert!(made.expect("mkfifo is there").success());
+    for arguments in [
+        &["resolve", "--registry", "index:pipe"][..],
+        &["resolve", "--provide", "pipe"],
+        &["check", "pipe"],
+        &["unpack", "pipe", "new"],
+        &["pin", "--check", "pipe"],
+        &["resolve", "--config", "pipe"],
+    ] {
+        let (exit, stdout, stderr) = run_in(folder, arguments);
+        assert!(exit.is_some_and(|exit| exit > 0), "{arguments:?}: {stdout}");
+        assert!(stderr.contains("pipe"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn findings_about_a_model_are_capped() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write_fixture(
+        folder.join("index.ndjson"),
+        "{\"name\":\"a.Db\",\"version\":\"1.0.0\",\"classes\":{\"a.Db\":{}}}\n",
+    )
+    .expect("the folder is ours");
+    let objects: Vec<String> = (0..5_000)
+        .map(|at| format!("{{\"?\": {{\"id\": \"i{at}\", \"type\": \"a.Db\"}}}}"))
+        .collect();
+    let model = format!("{{\"Objects\": [{}]}}", objects.join(", "));
+    write_fixture(folder.join("model.json"), model).expect("the folder is ours");
+    let (exit, stdout, stderr) = run_in(
+        folder,
+        &[
+            "pin",
+            "--check",
+            "model.json",
+            "--registry",
+            "index:index.ndjson",
+            "--no-core-library",
+        ],
+    );
+    assert_eq!(exit, Some(1), "{stderr}");
+    assert!(
+        stderr.contains(" more: only the first 100 findings"),
+        "{stderr}"
+    );
+    let lines = stdout.lines().count() + stderr.lines().count();
+    assert!(lines < 1_000, "{lines}");
+}

@@ -34,6 +34,7 @@ mod republished;
 mod revisions;
 mod roots;
 mod shared_cases;
+mod shared_lists;
 mod steps;
 mod streams;
 mod tampered_locks;

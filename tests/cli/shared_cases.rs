@@ -80,12 +80,6 @@ const CASES: &[Case] = &[
         &[],
     ),
     Case(
-        "step-budget-is-never-reached",
-        "run.sh",
-        &["steps=60000 "],
-        &[],
-    ),
-    Case(
         "weak-bumped-member",
         "run.sh",
         &["the workspace now has 0.4.1"],
@@ -135,9 +129,11 @@ const READ: [&str; 8] = [
     "weak-linked-package-is-skipped-silently",
 ];
 
-/// Folders of lists, whose items have tests of their own: hostile inputs in `tests/tests/hostile.rs` and `fuzz`, requests
-/// to registries in `tests/serve`.
-const LISTS: [&str; 2] = ["hostile", "registry"];
+/// The case that `steps_take_time_by_their_number` and `the_default_budget_ends_a_search` run.
+const TIMED: &str = "step-budget-is-never-reached";
+
+/// Folders of lists. `shared_lists.rs` has the tests of their items.
+pub(crate) const LISTS: [&str; 2] = ["hostile", "registry"];
 
 #[test]
 fn every_case_is_run() {
@@ -145,7 +141,7 @@ fn every_case_is_run() {
         return;
     };
     let scripts = CASES.iter().map(|Case(name, ..)| *name);
-    let known: BTreeSet<&str> = scripts.chain(READ).chain(LISTS).collect();
+    let known: BTreeSet<&str> = scripts.chain(READ).chain([TIMED]).chain(LISTS).collect();
     let entries = std::fs::read_dir(cases).expect("a folder");
     let folders = entries.map(|entry| entry.expect("an entry").path());
     let found: BTreeSet<String> = folders
@@ -206,20 +202,35 @@ fn scripts_end_as_expected() {
 }
 
 #[test]
-fn the_time_of_steps_does_not_grow_with_their_square() {
+fn steps_take_time_by_their_number() {
     let Some(cases) = shared::path("cases") else {
         return;
     };
-    let folder = copied(&cases, "step-budget-is-never-reached");
+    let folder = copied(&cases, TIMED);
     let (text, _) = pkgres(&folder.path().join("case"), "sh", &["run.sh"]);
     let user = text.lines().filter_map(|line| {
         let seconds = line.split_once(" user=")?.1.strip_suffix(" s")?;
         seconds.parse::<f64>().ok()
     });
     let user: Vec<f64> = user.collect();
+    // Of 10,000, 20,000, 40,000 and 60,000 steps.
+    let [first, .., last] = user.as_slice() else {
+        panic!("{text}");
+    };
     assert_eq!(user.len(), 4, "{text}");
-    // The script ends each run after a minute.
-    assert!(user.iter().all(|seconds| *seconds < 20.0), "{text}");
+    // Six times the steps: with the square, it would be 36 times the time.
+    assert!(*last < 15.0 * first.max(0.2), "{text}");
+}
+
+#[test]
+fn the_default_budget_ends_a_search() {
+    let Some(cases) = shared::path("cases") else {
+        return;
+    };
+    let folder = copied(&cases, TIMED);
+    let script = "timeout 120 \"$PKGRES\" resolve app --single-version --no-cache; echo \"rc=$?\"";
+    let (text, _) = pkgres(&folder.path().join("case"), "sh", &["-c", script]);
+    assert!(text.contains("gave up") && text.contains("rc=5"), "{text}");
 }
 
 #[test]

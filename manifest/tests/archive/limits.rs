@@ -68,6 +68,24 @@ fn archives_above_a_limit_are_rejected() {
     );
 }
 
+/// A path of a few bytes can need many folders.
+#[test]
+fn folders_without_entries_count() {
+    let below = |top: &str| format!("{top}/b/c/d/e/f");
+    let limits = changed_limits(|limits| limits.archive_entries = 9);
+    let files = |tops: &[&str]| {
+        let files = tops.iter().map(|top| Entry::stored(below(top), b"x"));
+        Archive::open("x", with(files), &limits).map(|_| ())
+    };
+    assert_eq!(files(&["a"]), Ok(()));
+    let error = files(&["a", "z"]).expect_err("ten folders");
+    assert_eq!(error.code, Code::Limit, "{error}");
+    assert!(error.message.contains("9 folders in an archive"), "{error}");
+    let written = ["a", "z"].map(|top| (path(&below(top)), false, b"x".to_vec()));
+    let error = write_archive(written, &limits).expect_err("ten folders");
+    assert!(error.message.contains("9 folders in an archive"), "{error}");
+}
+
 #[test]
 fn archives_are_written_from_what_can_be_read() {
     let limits = Limits::default();

@@ -26,6 +26,25 @@ fn nobody_is_told_to_require_what_is_yanked() {
     assert!(!yanked.contains("pkgres add"), "{yanked}");
 }
 
+/// Databases reject patterns of some length.
+#[test]
+fn a_long_query_is_an_error() {
+    let served = ordinary();
+    for path in [
+        "/packages?q=",
+        "/v1/packages?q=",
+        "/v1/catalog/packages?search=",
+        "/v1/catalog/packages?name=",
+        "/v1/catalog/categories?marker=",
+    ] {
+        for (letters, count) in [("x", 50_000), ("%25", 15_000), ("%C3%A9", 6_000)] {
+            let asked = format!("{path}{}", letters.repeat(count));
+            let answer = served.get(&asked);
+            assert_eq!(answer.status, 400, "{path}{letters}: {answer:?}");
+        }
+    }
+}
+
 #[test]
 fn pages_about_errors_have_relative_links_at_every_depth() {
     let served = Served::new();

@@ -158,6 +158,39 @@ fn a_package_goes_through_a_registry_and_back() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_token_of_a_netrc_file_publishes() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start_private(&data.path().join("data"));
+    let user = User::new(&server);
+    let file = user.home.path().join(".netrc");
+    let stored = |password: &str| {
+        let text = format!("machine 127.0.0.1 login me password {password}\n");
+        write_file(&RealFileSystem, &file, text.as_bytes()).expect("the folder is ours");
+        let own = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&file, own).expect("the file is ours");
+    };
+    stored(&server.token);
+    publish_all(&user);
+    let run = user.does(&["resolve", "fixtures/shop/app"]);
+    assert!(
+        run.stdout.contains("org.example.WebServer"),
+        "{}",
+        run.stdout
+    );
+    user.does(&["yank", "org.example.WebServer@2.1.0", "--reason", "broken"]);
+    // The error says that one was sent, and which.
+    stored("wrong");
+    let stderr = user.fails(3, &["publish", "fixtures/shop/core"]);
+    assert!(
+        stderr.contains("error[PK0046]") && stderr.contains(".netrc"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn a_package_is_published_to_the_registry_that_its_name_is_bound_to() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let start = |name: &str| Server::start(&folder.path().join(name));

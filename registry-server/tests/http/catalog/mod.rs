@@ -125,6 +125,7 @@ fn lists_have_conditions() {
         ("category=Web", &[one]),
         ("category=Web&category=None", &[one]),
         ("tag=in:t,u", &[one]),
+        ("id=in:", &[]),
         ("type=library&class_name=a.Db", &[db]),
         ("type=application", &[]),
         ("name=Store", &[db]),
@@ -326,6 +327,7 @@ fn a_deleted_release_is_absent_everywhere() {
     assert_eq!(served.ask("DELETE", &path, &[], b"").status, 401);
     let deleted = served.catalog("DELETE", &path, "application/json", b"");
     assert_eq!(deleted.status, 200, "{deleted:?}");
+    assert!(deleted.body.is_empty(), "{deleted:?}");
     assert_eq!(served.registry.serial(), before + 1);
     for gone in [
         &*path,
@@ -390,6 +392,13 @@ fn categories_and_bundles() {
         assert_eq!(served.catalog("PUT", bundle, json, body).status, status);
     }
     assert_eq!(served.get(bundle).body.as_ref(), body);
+    let with_addresses =
+        br#"{"Packages":[{"Name":"a.Web","Version":"1","Url":"http://example.org/a.zip"}],"Version":1}"#;
+    assert_eq!(
+        served.catalog("PUT", bundle, json, with_addresses).status,
+        204
+    );
+    assert_eq!(served.get(bundle).body.as_ref(), with_addresses);
     assert_eq!(
         served
             .catalog("PUT", bundle, json, b"{\"Packages\":[{\"Name\":\"1\"}]}")
@@ -398,6 +407,59 @@ fn categories_and_bundles() {
     );
     assert_eq!(served.catalog("DELETE", bundle, json, b"").status, 204);
     assert_eq!(served.get(bundle).status, 404);
+}
+
+#[test]
+fn forms_and_lists_are_those_of_real_clients() {
+    let served = filled();
+    let manifest =
+        b"Format: 1.4\nType: Library\nFullName: a.Tagged\nVersion: 1.0.0\nTags: [own, both]\n";
+    let archive_of = |manifest: &[u8]| files(&[("manifest.yaml", manifest)]);
+    // Whatever the part is called that is no file. Tags of the form are added to those of the manifest.
+    let metadata = br#"{"tags":["form","both"],"name":"Named"}"#;
+    let tagged = archive_of(manifest);
+    let body = form(&[("JsonString", metadata), ("file", &tagged)]);
+    let uploaded = served.catalog("POST", PACKAGES, FORM, &body);
+    assert_eq!(uploaded.status, 200, "{uploaded:?}");
+    let uploaded = uploaded.json();
+    assert_eq!(uploaded["name"], "Named");
+    assert_eq!(uploaded["tags"], json!(["own", "both", "form"]));
+    // A name is as long as that of a form may be, wherever it is.
+    let named = |length: usize| {
+        let name = "x".repeat(length);
+        let manifest =
+            format!("Format: 1.4\nType: Library\nFullName: a.Long\nVersion: 1.0.0\nName: {name}\n");
+        served.upload("{}", &archive_of(manifest.as_bytes())).status
+    };
+    assert_eq!((named(81), named(80)), (400, 200));
+
+    for name in ["C", "A", "B"] {
+        let body = json!({ "name": name }).to_string();
+        let json = "application/json";
+        let created = served.catalog("POST", CATEGORIES, json, body.as_bytes());
+        assert_eq!(created.status, 200, "{created:?}");
+    }
+    let names = |page: &Value| -> Vec<String> {
+        let categories = page["categories"].as_array().expect("a list").iter();
+        let names = categories.map(|it| it["name"].as_str().expect("a name").to_owned());
+        names.collect()
+    };
+    let sorted = served.get(&format!("{CATEGORIES}?sort_keys=name,created"));
+    assert_eq!(names(&sorted.json()), ["A", "B", "C", "Web"]);
+    let mut seen = Vec::new();
+    let mut next = format!("{CATEGORIES}?sort_keys=created,name&limit=3");
+    for _ in 0..2 {
+        let page = served.get(&next).json();
+        seen.extend(names(&page));
+        let marker = page["next_marker"].as_str().unwrap_or_default();
+        next = format!("{CATEGORIES}?sort_keys=created,name&limit=3&marker={marker}");
+    }
+    seen.sort();
+    assert_eq!(seen, ["A", "B", "C", "Web"]);
+    for wrong in ["pony=1", "sort_keys=pony", "sort_dir=up"] {
+        let answer = served.get(&format!("{CATEGORIES}?{wrong}"));
+        assert_eq!(answer.status, 400, "{wrong}");
+    }
 }
 
 /// The cost of a file that anonymous users can request does not depend on the others: they are not read, so their

@@ -32,6 +32,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         "a release that is too long for the index",
         publishing::too_long_for_the_index,
     ),
+    (
+        "a name that is too long for a file",
+        publishing::too_long_for_a_file,
+    ),
     ("names that differ only in case", publishing::folded),
     (
         "requirements have to be satisfiable",

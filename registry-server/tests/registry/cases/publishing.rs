@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pkgres_manifest::IndexRecord;
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
 use pkgres_registry_server::{
-    Principal, ProblemCode, Published, RegistryOptions, RequirementCheck,
+    Principal, Problem, ProblemCode, Published, RegistryOptions, RequirementCheck,
 };
 use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
@@ -322,6 +322,36 @@ pub(super) fn too_long_for_the_index(place: &Place) {
     );
     assert_eq!(yanked, Ok(true));
     assert_eq!(records(&registry, "a.Fits").len(), 2);
+}
+
+/// A static mirror has a file for each package and each class.
+pub(super) fn too_long_for_a_file(place: &Place) {
+    let registry = place.open();
+    let long = |length: usize| format!("a.{}", "b".repeat(length - 2));
+    let published =
+        |name: &str, bytes: Vec<u8>| publish(&registry, name, "1.0.0", bytes).map(|_| ());
+    let invalid = Err(ProblemCode::PackageInvalid);
+    let name = long(249);
+    assert_eq!(published(&name, archive(&name, "1.0.0", &[])), invalid);
+    let manifest = format!(
+        "Type: Library\nFullName: a.Short\nVersion: 1.0.0\nClasses: {{{}: C.yaml}}\n",
+        long(249)
+    );
+    let class = format!("Name: {}\n", long(249));
+    let class_too_long = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Classes/C.yaml", class.as_bytes()),
+    ]);
+    assert_eq!(published("a.Short", class_too_long), invalid);
+    assert_eq!(registry.serial(), 0);
+    let name = long(200);
+    assert_eq!(published(&name, archive(&name, "1.0.0", &[])), Ok(()));
+    let exported = registry.export(|path, _| {
+        let mut parts = path.split('/');
+        assert!(parts.all(|part| part.len() <= 255), "{path}");
+        Ok::<_, Problem>(())
+    });
+    assert_eq!(exported.expect("it is exported").serial, 1);
 }
 
 /// Not every database can store the character NUL: for all of them it is an error of the client.

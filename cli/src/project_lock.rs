@@ -74,7 +74,24 @@ fn changed_by(command: &Command, named: &[PathBuf]) -> Vec<PathBuf> {
             return args.output.iter().map(|path| folder_of(path)).collect();
         }
         Command::Pin(_) => true,
+        Command::Init(args) if !args.dry_run => {
+            // Of two that create the folder, one has to see what the other wrote.
+            let mut existing = args.folder.ancestors().map(or_here);
+            return existing
+                .find(|folder| folder.is_dir())
+                .into_iter()
+                .collect();
+        }
         _ => false,
     };
     if changes { named.to_vec() } else { Vec::new() }
+}
+
+/// A folder, which is the current one if the path is empty.
+fn or_here(folder: &Path) -> PathBuf {
+    if folder.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        folder.to_owned()
+    }
 }

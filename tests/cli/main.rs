@@ -24,6 +24,7 @@ mod machine_state;
 mod machines;
 mod metrics;
 mod parallel;
+mod parallel_commands;
 mod pinned_models;
 mod preferred_registries;
 mod program;

@@ -13,16 +13,16 @@ use pkgres_tests::random::Random;
 use crate::program::{command, pkgres, write};
 
 /// The number of commands that run at the same time.
-const WRITERS: usize = 5;
+pub(crate) const WRITERS: usize = 5;
 
-fn rounds() -> usize {
+pub(crate) fn rounds() -> usize {
     let set = std::env::var("ROUNDS").ok();
     set.and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
 }
 
 /// A project that requires the packages `P0` to `P4` in the manner of `requires`, with a registry that has 1.0.0 and
 /// 1.1.0 of each.
-fn project(requires: &str) -> tempfile::TempDir {
+pub(crate) fn project(requires: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| write(&folder.path().join(name), text);
     let records = (0..WRITERS).flat_map(|number| {
@@ -42,13 +42,13 @@ fn project(requires: &str) -> tempfile::TempDir {
     folder
 }
 
-fn run(folder: &Path, arguments: &[&str]) {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) {
     let output = pkgres(folder, arguments);
     assert!(output.status.success(), "{output:?}");
 }
 
 /// Starts a command for each writer at once; returns what ended well.
-fn at_once(folder: &Path, arguments: impl Fn(usize) -> Vec<String>) -> Vec<usize> {
+pub(crate) fn at_once(folder: &Path, arguments: impl Fn(usize) -> Vec<String>) -> Vec<usize> {
     let writers: Vec<Child> = (0..WRITERS)
         .map(|number| {
             let arguments = arguments(number);
@@ -68,7 +68,7 @@ fn at_once(folder: &Path, arguments: impl Fn(usize) -> Vec<String>) -> Vec<usize
 }
 
 /// Whether nothing temporary is left, and the lockfile is up to date.
-fn assert_clean(folder: &Path) {
+pub(crate) fn assert_clean(folder: &Path) {
     run(folder, &["lock", "--check"]);
     let names = std::fs::read_dir(folder).expect("readable");
     let names = names.map(|entry| entry.expect("an entry").file_name());
@@ -76,7 +76,7 @@ fn assert_clean(folder: &Path) {
     assert_eq!(names.find(|name| name.starts_with(".pkgres-")), None);
 }
 
-fn text(folder: &Path, name: &str) -> String {
+pub(crate) fn text(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("readable")
 }
 

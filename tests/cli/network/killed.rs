@@ -15,7 +15,7 @@ use pkgres_tests::random::Random;
 use crate::server::Server;
 use crate::user::{User, publish_all};
 
-fn rounds() -> usize {
+pub(crate) fn rounds() -> usize {
     let set = std::env::var("ROUNDS").ok();
     set.and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
 }

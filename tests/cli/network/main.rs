@@ -8,6 +8,7 @@ mod fetching;
 mod killed;
 mod lying;
 mod mirrors;
+mod parallel;
 mod proxy;
 mod publishing;
 mod searching;

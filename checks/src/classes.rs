@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassUsage, Contract, ContractCheck, Exclusions, Limits, ObjectId,
-    ObjectModel, Package, PackageName, PackagePath, Property, PropertyHolder, Rule, ValueProblem,
-    class_cycles, did_you_mean, most_similar,
+    ObjectModel, Package, PackageName, PackagePath, Property, PropertyHolder, Rule,
+    SuggestionEffort, ValueProblem, class_cycles, did_you_mean, most_similar,
 };
 
-use crate::suggestions::{Effort, Suggestions};
+use crate::suggestions::Suggestions;
 use crate::{ambiguous_properties, written_contracts};
 
 /// The most classes of a cycle that are named.
@@ -26,7 +26,7 @@ const PROPERTY_USAGES: [&str; 7] = ["Config", "Const", "In", "InOut", "Out", "Ru
 pub(crate) fn check(
     package: &Package,
     core: Option<&PackageName>,
-    effort: &mut Effort,
+    effort: &mut SuggestionEffort,
     findings: &mut Vec<Diagnostic>,
 ) {
     let mut defined_instead =
@@ -144,7 +144,7 @@ impl<'package> DefinedInstead<'package> {
     }
 
     /// The class that a file probably defines instead of a listed one.
-    fn of(&mut self, listed: &ClassName, effort: &mut Effort) -> Option<&ClassName> {
+    fn of(&mut self, listed: &ClassName, effort: &mut SuggestionEffort) -> Option<&ClassName> {
         let file = *self.files.get(listed)?;
         match self.defined.get(file)?.as_slice() {
             [] => None,

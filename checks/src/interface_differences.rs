@@ -2,7 +2,7 @@
 //!
 //! A new function breaks classes that implement the interface, and no caller: it needs a minor bump.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
@@ -41,9 +41,13 @@ impl fmt::Display for InterfaceDifference {
 pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceDifference> {
     let interface = &new.name.value;
     let mut differences = Vec::new();
+    let [in_old, in_new] = [old, new].map(|interface| -> HashMap<&str, &InterfaceFunction> {
+        let functions = interface.functions.iter();
+        functions.map(|it| (it.name.value.as_str(), it)).collect()
+    });
     for before in &old.functions {
         let name = Escaped::shortened(&before.name.value);
-        let Some(after) = new.function(&before.name.value) else {
+        let Some(after) = in_new.get(before.name.value.as_str()) else {
             differences.push(InterfaceDifference {
                 impact: Impact::Major,
                 interface: interface.clone(),
@@ -68,7 +72,7 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         }));
     }
     for after in &new.functions {
-        if old.function(&after.name.value).is_none() {
+        if !in_old.contains_key(after.name.value.as_str()) {
             let name = Escaped::shortened(&after.name.value);
             differences.push(InterfaceDifference {
                 impact: Impact::Minor,
@@ -174,22 +178,24 @@ pub fn package_interface_differences(old: &Package, new: &Package) -> Vec<Interf
             });
         }
     }
+    let mut now: BTreeMap<&ClassName, BTreeSet<&ClassName>> = BTreeMap::new();
+    for entry in &new.manifest.implements {
+        let interfaces = entry.interfaces.iter().map(|interface| &interface.value);
+        now.entry(&entry.class.value)
+            .or_default()
+            .extend(interfaces);
+    }
     for entry in &old.manifest.implements {
         let class = &entry.class.value;
         // A class that is gone is a difference of classes.
         if !new.exports(class) {
             continue;
         }
-        let now = new.manifest.implements.iter();
-        let now = now.filter(|after| after.class.value == *class);
-        let now: BTreeSet<&ClassName> = now
-            .flat_map(|after| &after.interfaces)
-            .map(|interface| &interface.value)
-            .collect();
+        let now = now.get(class);
         let definition = new.classes.as_ref().and_then(|classes| classes.get(class));
         let may_inherit = definition.is_none_or(|definition| !definition.extends.is_empty());
         for interface in &entry.interfaces {
-            if now.contains(&interface.value) {
+            if now.is_some_and(|now| now.contains(&interface.value)) {
                 continue;
             }
             let (impact, unless) = if may_inherit {

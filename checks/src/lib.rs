@@ -72,9 +72,7 @@ pub use required_classes::{Defines, RequiredPackages};
 pub use validation::check_validation;
 
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};
-
-use crate::suggestions::Effort;
+use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName, SuggestionEffort};
 
 /// Returns the findings on a manifest by itself; see the [example](crate).
 pub fn check_manifest(manifest: &PackageManifest) -> Vec<Diagnostic> {
@@ -130,7 +128,7 @@ pub fn check_package(
     required: &dyn RequiredPackages,
 ) -> Vec<Diagnostic> {
     let mut findings = check_manifest(&package.manifest);
-    let mut effort = Effort::default();
+    let mut effort = SuggestionEffort::default();
     classes::check(package, core, &mut effort, &mut findings);
     required_classes::check(package, core, required, &mut effort, &mut findings);
     findings.extend(conformance::check_interfaces(package));

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, Package, PackageName, Spec, Version, did_you_mean,
-    most_similar_name,
+    ClassDefinition, ClassName, Package, PackageName, Spec, SuggestionEffort, Version,
+    did_you_mean, most_similar_name,
 };
 
-use crate::suggestions::{Effort, Suggestions};
+use crate::suggestions::Suggestions;
 
 /// Whether a required package defines a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(crate) fn check(
     package: &Package,
     core: Option<&PackageName>,
     required: &dyn RequiredPackages,
-    effort: &mut Effort,
+    effort: &mut SuggestionEffort,
     findings: &mut Vec<Diagnostic>,
 ) {
     let unspecified = Spec::unspecified();
@@ -159,7 +159,7 @@ impl RequiredNames<'_> {
     }
 
     /// Checks the classes that the package extends and uses.
-    fn check_classes(&mut self, effort: &mut Effort, findings: &mut Vec<Diagnostic>) {
+    fn check_classes(&mut self, effort: &mut SuggestionEffort, findings: &mut Vec<Diagnostic>) {
         let mut suggestions = Suggestions::default();
         let mut seen = HashSet::new();
         for class in self.classes.values() {

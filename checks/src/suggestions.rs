@@ -2,36 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, most_similar_name};
-
-/// The most pairs of letters that are compared for all findings of a package. Names of real packages take a
-/// thousandth of it. Findings beyond it have no hint: a package with many wrong names and many classes would
-/// otherwise take minutes.
-const MOST_COMPARED: usize = 50_000_000;
-
-/// The remaining work for the findings of a package.
-#[derive(Debug)]
-pub(crate) struct Effort {
-    left: usize,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self {
-            left: MOST_COMPARED,
-        }
-    }
-}
-
-impl Effort {
-    /// Takes the work of comparing some pairs of letters, and returns whether there was enough left. Once it
-    /// is not enough, nothing is left, so that hints do not depend on the lengths of later names.
-    pub(crate) fn take(&mut self, pairs: usize) -> bool {
-        let left = self.left.checked_sub(pairs);
-        self.left = left.unwrap_or_default();
-        left.is_some()
-    }
-}
+use pkgres_manifest::{ClassName, SuggestionEffort, most_similar_name};
 
 /// Suggestions from a set of known classes, which is computed when the first suggestion is needed.
 #[derive(Debug, Default)]
@@ -53,7 +24,7 @@ impl Suggestions {
     pub(crate) fn similar_to(
         &mut self,
         name: &ClassName,
-        effort: &mut Effort,
+        effort: &mut SuggestionEffort,
         known: impl FnOnce() -> Vec<ClassName>,
     ) -> Option<&ClassName> {
         let known = self.known.get_or_insert_with(|| {
@@ -89,7 +60,7 @@ mod tests {
     #[test]
     fn known_classes_are_computed_once() {
         let mut suggestions = Suggestions::default();
-        let mut effort = Effort::default();
+        let mut effort = SuggestionEffort::default();
         let known = || vec![class("a.Server"), class("a.Client")];
         assert_eq!(
             suggestions.similar_to(&class("a.Servr"), &mut effort, known),
@@ -119,7 +90,7 @@ mod tests {
                 .collect()
         };
         let mut suggestions = Suggestions::default();
-        let mut effort = Effort::default();
+        let mut effort = SuggestionEffort::default();
         let known = many("Known");
         let with_hint = many("Knwon")
             .iter()

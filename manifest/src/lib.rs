@@ -136,7 +136,7 @@ pub use schema::{
     validation_schema,
 };
 pub use shared_list::Shared;
-pub use similar::{did_you_mean, most_similar, most_similar_name};
+pub use similar::{SuggestionEffort, did_you_mean, most_similar, most_similar_name};
 pub use spec::{
     Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,
     range_of_other_systems,

@@ -34,6 +34,35 @@ pub fn most_similar<'word>(
         .map(|(_, candidate)| candidate)
 }
 
+/// The most pairs of letters that are compared for all findings of a package. Names of real packages take a
+/// thousandth of it. Findings beyond it have no hint: a package with many wrong names and many others would
+/// otherwise take minutes.
+const MOST_COMPARED: usize = 50_000_000;
+
+/// The remaining work for suggestions in the findings of a package or file.
+#[derive(Debug)]
+pub struct SuggestionEffort {
+    left: usize,
+}
+
+impl Default for SuggestionEffort {
+    fn default() -> Self {
+        Self {
+            left: MOST_COMPARED,
+        }
+    }
+}
+
+impl SuggestionEffort {
+    /// Takes the work of comparing some pairs of letters, and returns whether there was enough left. Once it
+    /// is not enough, nothing is left, so that hints do not depend on the lengths of later names.
+    pub fn take(&mut self, pairs: usize) -> bool {
+        let left = self.left.checked_sub(pairs);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
 /// The hint that names a similar word.
 pub fn did_you_mean(word: impl Display) -> String {
     format!("did you mean `{}`?", Escaped::new(&word.to_string()))

@@ -27,6 +27,15 @@ pub(super) struct ClassPair<'packages> {
     pub(super) usage: ClassUsage,
     /// The place of the class in the new version.
     pub(super) new_place: &'packages Location,
+    /// What may have lost ancestors; it is found when it is needed first.
+    pub(super) losers: OnceCell<Vec<Loser>>,
+}
+
+/// A class that the compared class still extends, or that class itself.
+pub(super) struct Loser {
+    class: ClassName,
+    /// The ancestors that it had and has no more.
+    lost: OnceCell<BTreeSet<ClassName>>,
 }
 
 /// The part of a class that differs.
@@ -154,20 +163,30 @@ impl<'packages> ClassPair<'packages> {
         if self.package.is_none() {
             return self.name.clone();
         }
+        let mut losers = self.losers.get_or_init(|| self.find_losers()).iter();
+        let loser = losers.find(|loser| {
+            let lost_by_it = loser.lost.get_or_init(|| {
+                let now = self.new_api.ancestors(&loser.class);
+                let before = self.old_api.ancestors(&loser.class);
+                before.difference(&now).cloned().collect()
+            });
+            loser.class != *lost && lost_by_it.contains(lost)
+        });
+        loser.map_or_else(|| self.name.clone(), |loser| loser.class.clone())
+    }
+
+    /// The classes of the compared package through which this class can have lost ancestors, the farthest first.
+    fn find_losers(&self) -> Vec<Loser> {
         let (old, new) = (self.old_api, self.new_api);
         let still = new.ancestors(self.name);
-        let mut candidates = old
-            .packages
-            .lineage(old.release, self.name)
-            .into_iter()
-            .rev();
-        let loser = candidates.find(|(release, class)| {
-            release == old.release
-                && class != lost
-                && still.contains(class)
-                && old.ancestors(class).contains(lost)
-                && !new.ancestors(class).contains(lost)
-        });
-        loser.map_or_else(|| self.name.clone(), |(_, class)| class)
+        let lineage = old.packages.lineage(old.release, self.name);
+        let candidates = lineage.into_iter().rev();
+        candidates
+            .filter(|(release, class)| release == old.release && still.contains(class))
+            .map(|(_, class)| Loser {
+                class,
+                lost: OnceCell::new(),
+            })
+            .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Compares which classes two versions export, and what each class says about itself.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Escaped, Located};
@@ -59,6 +60,7 @@ pub(super) fn compare(
             new: EffectiveMembers::of(new.packages, &members(new)),
             usage: before.usage,
             new_place: &after.name.location,
+            losers: OnceCell::new(),
         };
         unknown.extend(both.old.unknown.iter().cloned());
         unknown.extend(both.new.unknown.iter().cloned());

@@ -1,16 +1,15 @@
 //! Checks classes that override functions of interfaces which they inherit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pkgres_manifest::diagnostic::Located;
-use pkgres_manifest::{ClassDefinition, ClassName, Release};
+use pkgres_manifest::{ClassDefinition, ClassName, Method, Release, SuggestionEffort};
 
 use super::{
     ClassConformance, InterfaceConformance, NamedInterface, compare_class, compare_function,
 };
 use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::canonical_name;
-use crate::suggestions::Effort;
 
 /// Returns how the classes of a release override functions of the interfaces that they inherit from ancestors.
 ///
@@ -34,6 +33,7 @@ pub fn inherited_conformance<'packages>(
     let (true, Some(classes)) = (has_any, classes) else {
         return Vec::new();
     };
+    let named = NamedInterfaces::of(packages);
     let overriding = classes
         .iter()
         .filter(|(_, definition)| !definition.methods.is_empty());
@@ -43,7 +43,7 @@ pub fn inherited_conformance<'packages>(
                 release: release.clone(),
                 class: name.clone(),
             };
-            let interfaces = inherited_interfaces(packages, &at, definition);
+            let interfaces = inherited_interfaces(packages, &named, &at, definition);
             (!interfaces.is_empty()).then(|| ClassConformance {
                 class: &definition.name,
                 is_defined: true,
@@ -64,21 +64,19 @@ pub fn class_conformance<'packages>(
 ) -> Option<ClassConformance<'packages>> {
     let at = packages.lookup(release, class)?;
     let definition = packages.definition(&at)?;
+    let named = NamedInterfaces::of(packages);
+    let mut seen = BTreeSet::new();
     let mut interfaces: Vec<NamedInterface<'packages>> = Vec::new();
     for (ancestor, _) in packages.known_ancestry(&at).known {
-        for interface in named_interfaces(packages, &ancestor) {
+        for &interface in named.of_class(&ancestor) {
             let found = packages.interface(&ancestor.release, &interface.value);
-            let of =
-                |found: &Option<(Release, _)>| found.as_ref().map(|(release, _)| release.clone());
-            let is_known = interfaces
-                .iter()
-                .any(|(known, at)| known.value == interface.value && of(at) == of(&found));
-            if !is_known {
+            let defining = found.as_ref().map(|(release, _)| release.clone());
+            if seen.insert((defining, &interface.value)) {
                 interfaces.push((interface, found));
             }
         }
     }
-    let mut effort = Effort::default();
+    let mut effort = SuggestionEffort::default();
     let compared = compare_class(
         packages,
         &at.release,
@@ -89,31 +87,51 @@ pub fn class_conformance<'packages>(
     Some(compared)
 }
 
-/// The interfaces that the manifest with a class says it implements.
-fn named_interfaces<'packages>(
-    packages: &'packages BoundPackages,
-    class: &ClassAt,
-) -> impl Iterator<Item = &'packages Located<ClassName>> {
-    let package = packages.releases.get(&class.release);
-    let package = package.and_then(|it| it.package.as_ref());
-    let implements = package.into_iter().flat_map(|it| &it.manifest.implements);
-    let class = class.class.clone();
-    let implements = implements.filter(move |entry| entry.class.value == class);
-    implements.flat_map(|entry| &entry.interfaces)
+/// The interfaces that manifests say their classes implement.
+struct NamedInterfaces<'packages> {
+    by_class:
+        BTreeMap<(&'packages Release, &'packages ClassName), Vec<&'packages Located<ClassName>>>,
+}
+
+impl<'packages> NamedInterfaces<'packages> {
+    fn of(packages: &'packages BoundPackages) -> Self {
+        let mut by_class: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (release, bound) in &packages.releases {
+            let package = bound.package.iter();
+            for entry in package.flat_map(|package| &package.manifest.implements) {
+                let interfaces = by_class.entry((release, &entry.class.value)).or_default();
+                interfaces.extend(&entry.interfaces);
+            }
+        }
+        Self { by_class }
+    }
+
+    /// Those of a class, in the order of its manifest.
+    fn of_class<'all>(&'all self, class: &'all ClassAt) -> &'all [&'packages Located<ClassName>] {
+        let interfaces = self.by_class.get(&(&class.release, &class.class));
+        interfaces.map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The interfaces that a class inherits, with the functions that it overrides; those without such a function are left
 /// out.
 fn inherited_interfaces<'packages>(
     packages: &'packages BoundPackages,
+    named: &NamedInterfaces<'packages>,
     class: &ClassAt,
     definition: &'packages ClassDefinition,
 ) -> Vec<InterfaceConformance<'packages>> {
+    let mut methods: HashMap<&str, &Method> = HashMap::new();
+    for method in &definition.methods {
+        methods
+            .entry(canonical_name(&method.name.value))
+            .or_insert(method);
+    }
     let mut seen = BTreeSet::new();
     let mut inherited = Vec::new();
     // The class itself comes first: its own interfaces are seen, and not added.
     for (ancestor, _) in packages.known_ancestry(class).known {
-        for interface in named_interfaces(packages, &ancestor) {
+        for &interface in named.of_class(&ancestor) {
             let Some((defining, found)) = packages.interface(&ancestor.release, &interface.value)
             else {
                 continue;
@@ -122,9 +140,7 @@ fn inherited_interfaces<'packages>(
                 continue;
             }
             let functions = found.functions.iter().filter_map(|function| {
-                let name = canonical_name(&function.name.value);
-                let mut methods = definition.methods.iter();
-                let method = methods.find(|it| canonical_name(&it.name.value) == name)?;
+                let method = methods.get(canonical_name(&function.name.value))?;
                 Some(compare_function(function, &defining.version, Some(method)))
             });
             let functions: Vec<_> = functions.collect();

@@ -43,12 +43,12 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Located;
 use pkgres_manifest::{
-    ClassName, Interface, InterfaceFunction, Method, Release, Version, is_identifier,
+    ClassName, Interface, InterfaceFunction, Method, Release, SuggestionEffort, Version,
+    is_identifier,
 };
 
 use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::{EffectiveMembers, callable_name, canonical_name, is_private};
-use crate::suggestions::Effort;
 use renames::{Candidate, renames};
 use signature::Comparison;
 
@@ -121,7 +121,7 @@ pub fn conformance<'packages>(
     let Some(package) = bound.and_then(|bound| bound.package.as_ref()) else {
         return Vec::new();
     };
-    let mut effort = Effort::default();
+    let mut effort = SuggestionEffort::default();
     let implements = package.manifest.implements.iter();
     implements
         .map(|entry| {
@@ -146,7 +146,7 @@ fn compare_class<'packages>(
     release: &Release,
     class: &'packages Located<ClassName>,
     interfaces: Vec<NamedInterface<'packages>>,
-    effort: &mut Effort,
+    effort: &mut SuggestionEffort,
 ) -> ClassConformance<'packages> {
     let at = ClassAt {
         release: release.clone(),
@@ -216,7 +216,7 @@ fn compare_class<'packages>(
 fn suggest_renames<'packages>(
     interfaces: &mut [InterfaceConformance<'packages>],
     undeclared: &[Candidate<'packages>],
-    effort: &mut Effort,
+    effort: &mut SuggestionEffort,
 ) {
     let functions = interfaces.iter_mut().flat_map(|it| &mut it.functions);
     let mut missing: Vec<&mut FunctionConformance<'packages>> = functions

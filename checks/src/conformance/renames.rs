@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pkgres_manifest::{InterfaceFunction, Method, most_similar};
+use pkgres_manifest::{InterfaceFunction, Method, SuggestionEffort, most_similar};
 
 use super::signature::compare;
-use crate::suggestions::Effort;
 
 /// A method that no interface of the class has.
 pub(super) type Candidate<'packages> = (&'packages str, &'packages Method);
@@ -15,7 +14,7 @@ pub(super) type Candidate<'packages> = (&'packages str, &'packages Method);
 pub(super) fn renames<'packages>(
     missing: &[&InterfaceFunction],
     candidates: &[Candidate<'packages>],
-    effort: &mut Effort,
+    effort: &mut SuggestionEffort,
 ) -> Vec<Option<&'packages str>> {
     let wanted = missing.iter().map(|function| {
         let letters = function.name.value.len();

@@ -84,6 +84,7 @@ pub(crate) fn compare(wanted: &[Argument], own: &[Argument]) -> Comparison {
     let found = standard(own);
     let takes = |arguments: &[Argument], usage| arguments.iter().any(|it| it.usage == usage);
     let [var_args, kw_args] = [ArgumentUsage::VarArgs, ArgumentUsage::KwArgs];
+    let takes_all = takes(own, kw_args) && takes(own, var_args);
     for (at, argument) in expected.iter().enumerate() {
         let name = &argument.name.value;
         match found.get(at) {
@@ -98,11 +99,8 @@ pub(crate) fn compare(wanted: &[Argument], own: &[Argument]) -> Comparison {
                 expected: name.clone(),
                 found: other.name.value.clone(),
             }),
-            None => {
-                if !(takes(own, kw_args) && takes(own, var_args)) {
-                    differences.push(SignatureDifference::Missing(name.clone()));
-                }
-            }
+            None if takes_all => {}
+            None => differences.push(SignatureDifference::Missing(name.clone())),
         }
     }
     let added = found.iter().skip(expected.len());

@@ -38,6 +38,10 @@ pub(crate) struct Signature<'method> {
     standard: Vec<&'method Argument>,
     /// The position of each of them. The first of several with one name counts.
     positions: HashMap<&'method str, usize>,
+    /// The positions of those without default, in ascending order.
+    required: Vec<usize>,
+    /// The names of the arguments for further values.
+    further: HashSet<&'method str>,
     has_varargs: bool,
     has_kwargs: bool,
 }
@@ -46,10 +50,17 @@ impl<'method> Signature<'method> {
     pub(crate) fn of(arguments: &'method [Argument]) -> Self {
         let with = |usage| arguments.iter().filter(move |it| it.usage == usage);
         let standard: Vec<&Argument> = with(ArgumentUsage::Standard).collect();
-        let arguments = standard.iter().enumerate().rev();
-        let by_name = arguments.map(|(at, argument)| (argument.name.value.as_str(), at));
+        let places = standard.iter().enumerate();
+        let required = places.clone().filter(|(_, argument)| !argument.has_default);
+        let by_name = places.rev();
+        let by_name = by_name.map(|(at, argument)| (argument.name.value.as_str(), at));
+        let further = arguments
+            .iter()
+            .filter(|it| it.usage != ArgumentUsage::Standard);
         Self {
             positions: by_name.collect(),
+            required: required.map(|(at, _)| at).collect(),
+            further: further.map(|it| it.name.value.as_str()).collect(),
             has_varargs: with(ArgumentUsage::VarArgs).next().is_some(),
             has_kwargs: with(ArgumentUsage::KwArgs).next().is_some(),
             standard,
@@ -61,20 +72,22 @@ impl<'method> Signature<'method> {
         self.positions.get(name).copied()
     }
 
-    /// Whether the method can be called like this.
+    /// Whether the method has an argument of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.positions.contains_key(name) || self.further.contains(name)
+    }
+
+    /// Whether the method can be called like this. Takes time for the arguments of the call, not for all of the method.
     pub(crate) fn accepts(&self, call: &CallArguments) -> Result<(), CallMismatch> {
         let standard = &self.standard;
         if call.positional > standard.len() && !self.has_varargs {
             return Err(CallMismatch::TooMany(standard.len()));
         }
-        let mut has_value = vec![false; standard.len()];
-        for filled in has_value.iter_mut().take(call.positional) {
-            *filled = true;
-        }
+        let mut named: HashSet<usize> = HashSet::new();
         let mut further: HashSet<&str> = HashSet::new();
         for name in &call.named {
             let is_repeated = match self.position(name) {
-                Some(at) => std::mem::replace(&mut has_value[at], true),
+                Some(at) => at < call.positional || !named.insert(at),
                 None if !self.has_kwargs => {
                     return Err(CallMismatch::Unknown(name.clone()));
                 }
@@ -84,12 +97,10 @@ impl<'method> Signature<'method> {
                 return Err(CallMismatch::Twice(name.clone()));
             }
         }
-        let missing = standard
-            .iter()
-            .zip(has_value)
-            .find(|(argument, has_value)| !has_value && !argument.has_default);
-        match missing {
-            Some((argument, _)) => Err(CallMismatch::Missing(argument.name.value.clone())),
+        let by_position = self.required.partition_point(|at| *at < call.positional);
+        let mut required = self.required[by_position..].iter();
+        match required.find(|at| !named.contains(at)) {
+            Some(at) => Err(CallMismatch::Missing(standard[*at].name.value.clone())),
             None => Ok(()),
         }
     }

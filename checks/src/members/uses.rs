@@ -1,14 +1,14 @@
 //! Reports uses of members that do not exist, in the bodies of methods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
 use pkgres_manifest::{
     CallArguments, ClassDefinition, ClassUsage, Contract, MemberUse, ObjectCreation, Release, Rule,
-    did_you_mean, most_similar,
+    SuggestionEffort, did_you_mean, most_similar,
 };
 
-use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
+use super::{CallMismatch, EffectiveMembers, INITIALIZER, Signature, is_input, is_required};
 use crate::bound_packages::{BoundPackages, ClassAt};
 
 /// The functions of the deployment engine and of YAQL that can be called on every object, and are no methods of it.
@@ -30,7 +30,7 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 /// to. Nothing is reported that depends on a class which is not among `packages`.
 ///
 /// ```
-/// use std::collections::BTreeMap;
+/// use std::collections::{BTreeMap, HashMap, HashSet};
 /// use std::sync::Arc;
 ///
 /// use pkgres_checks::{BoundPackage, BoundPackages, check_member_uses};
@@ -68,7 +68,8 @@ pub fn check_member_uses(packages: &BoundPackages, release: &Release) -> Vec<Dia
     let mut check = UseCheck {
         packages,
         release,
-        members: BTreeMap::new(),
+        classes: BTreeMap::new(),
+        effort: SuggestionEffort::default(),
         findings: Vec::new(),
     };
     for class in classes.values() {
@@ -82,16 +83,19 @@ pub fn check_member_uses(packages: &BoundPackages, release: &Release) -> Vec<Dia
 struct UseCheck<'packages> {
     packages: &'packages BoundPackages,
     release: &'packages Release,
-    /// The members of the classes that were looked at.
-    members: BTreeMap<ClassAt, EffectiveMembers<'packages>>,
+    /// The classes that were looked at.
+    classes: BTreeMap<ClassAt, UsedClass<'packages>>,
+    effort: SuggestionEffort,
     findings: Vec<Diagnostic>,
 }
 
 impl<'packages> UseCheck<'packages> {
-    fn members(&mut self, class: &ClassAt) -> &EffectiveMembers<'packages> {
+    /// A class, and what is left of the work for hints.
+    fn used(&mut self, class: &ClassAt) -> (&mut UsedClass<'packages>, &mut SuggestionEffort) {
         let packages = self.packages;
-        let members = self.members.entry(class.clone());
-        members.or_insert_with(|| EffectiveMembers::of(packages, class))
+        let classes = self.classes.entry(class.clone());
+        let used = classes.or_insert_with(|| UsedClass::of(EffectiveMembers::of(packages, class)));
+        (used, &mut self.effort)
     }
 
     /// Reports meta classes of other packages that a class of objects extends, and other classes that are used as
@@ -134,17 +138,17 @@ impl<'packages> UseCheck<'packages> {
             release: self.release.clone(),
             class: class.name.value.clone(),
         };
-        let members = self.members(&at);
-        let mut found = Vec::new();
-        for used in &class.member_uses {
-            found.extend(wrong_use(class, members, used));
-        }
+        let (own, effort) = self.used(&at);
+        let uses = class.member_uses.iter();
+        let found: Vec<Diagnostic> = uses
+            .filter_map(|used| own.wrong_use(class, used, effort))
+            .collect();
         self.findings.extend(found);
         for creation in &class.creations {
             let Some(at) = self.packages.lookup(self.release, &creation.class.value) else {
                 continue;
             };
-            let found = wrong_creation(self.members(&at), creation);
+            let found = self.used(&at).0.wrong_creation(creation);
             self.findings.extend(found);
         }
         let properties = class.properties.iter().map(|it| &it.contract);
@@ -164,16 +168,16 @@ impl<'packages> UseCheck<'packages> {
             let Some(at) = self.packages.lookup(self.release, constraint.described()) else {
                 continue;
             };
-            let members = self.members(&at);
-            if !members.unknown.is_empty() {
+            let (described, effort) = self.used(&at);
+            if !described.members.unknown.is_empty() {
                 continue;
             }
             let names = constraint.excluded.iter();
             let names = names.map(|path| path.split('.').next().unwrap_or(path));
             let unknown: Vec<Diagnostic> = names
-                .filter(|name| !members.properties.contains_key(name))
+                .filter(|name| !described.members.properties.contains_key(name))
                 .map(|name| {
-                    let known = members.properties.keys().copied();
+                    let similar = described.similar_property(name, effort);
                     let shown = Escaped::shortened(name);
                     let message = format!(
                         "the template excludes `{shown}`, but `{}` has no property of this name",
@@ -181,7 +185,7 @@ impl<'packages> UseCheck<'packages> {
                     );
                     Diagnostic::warning(Code::MemberUnavailable, message)
                         .at(contract.location.clone())
-                        .maybe_hint(most_similar(name, known).map(did_you_mean))
+                        .maybe_hint(similar.map(did_you_mean))
                 })
                 .collect();
             self.findings.extend(unknown);
@@ -189,81 +193,132 @@ impl<'packages> UseCheck<'packages> {
     }
 }
 
-fn wrong_use(
-    class: &ClassDefinition,
-    members: &EffectiveMembers<'_>,
-    used: &MemberUse,
-) -> Option<Diagnostic> {
-    let (name, owner) = (used.member.value.as_str(), &class.name.value);
-    let shown = Escaped::shortened(name);
-    let is_complete = members.unknown.is_empty();
-    let (message, known): (String, Vec<&str>) = match &used.call {
-        Some(call) => match members.method(name) {
-            Some(method) => {
-                let mismatch = accepts(&method.arguments, call).err()?;
-                let declared = &method.name.location;
-                let message = format!("`{shown}` of `{owner}` {}", mismatch.message());
-                let finding = Diagnostic::error(Code::MemberUnavailable, message)
-                    .at(used.member.location.clone())
-                    .label(declared.clone(), "the method is declared here");
-                return Some(finding);
-            }
-            None if !is_complete || members.has_imports || is_of_the_engine(name) => {
-                return None;
-            }
-            None => (
-                format!("`{owner}` has no method `{shown}`"),
-                members.methods.keys().copied().collect(),
-            ),
-        },
-        None if !is_complete || members.properties.contains_key(name) => return None,
-        None => (
-            format!("`{owner}` has no property `{shown}`"),
-            members.properties.keys().copied().collect(),
-        ),
-    };
-    let finding =
-        Diagnostic::error(Code::MemberUnavailable, message).at(used.member.location.clone());
-    Some(finding.maybe_hint(most_similar(name, known).map(did_you_mean)))
+/// A class whose members are used, with what checks of many uses need.
+struct UsedClass<'packages> {
+    members: EffectiveMembers<'packages>,
+    /// The signatures of the methods that were called, by name.
+    signatures: HashMap<&'packages str, Signature<'packages>>,
+    /// The properties that every object needs a value for.
+    required: Vec<&'packages str>,
+    /// The letters in the names of all methods, and of all properties: the work of finding a similar one.
+    letters: (usize, usize),
 }
 
-fn wrong_creation(members: &EffectiveMembers<'_>, creation: &ObjectCreation) -> Option<Diagnostic> {
-    let class = &creation.class.value;
-    let given = &creation.arguments.named;
-    let initializer = members.method(INITIALIZER);
-    let arguments = initializer.map_or(&[][..], |method| &method.arguments);
-    let is_property = |name: &str| {
-        let property = members.properties.get(name);
-        property.is_some_and(|property| is_input(property.member))
-    };
-    let of_initializer = CallArguments {
-        positional: 0,
-        named: (given.iter())
-            .filter(|name| !is_property(name) || arguments.iter().any(|it| it.name.value == **name))
-            .cloned()
-            .collect(),
-    };
-    let problem = match accepts(arguments, &of_initializer) {
-        _ if !members.unknown.is_empty() => None,
-        Err(mismatch) => Some(match mismatch {
-            super::CallMismatch::Unknown(name) => {
-                let name = Escaped::shortened(&name);
-                format!("`{class}` has no property `{name}` that can be set")
-            }
-            other => format!("the initializer of `{class}` {}", other.message()),
-        }),
-        Ok(()) => None,
-    };
-    let problem = problem.or_else(|| {
-        let mut properties = members.properties.iter();
-        let missing = properties.find(|(name, declared)| {
-            is_required(declared.member) == Some(true) && !given.iter().any(|it| it == *name)
+impl<'packages> UsedClass<'packages> {
+    fn of(members: EffectiveMembers<'packages>) -> Self {
+        let required = members.properties.iter();
+        let required = required.filter(|(_, declared)| is_required(declared.member) == Some(true));
+        let of_methods = members.methods.keys().map(|name| name.len());
+        let of_properties = members.properties.keys().map(|name| name.len());
+        Self {
+            required: required.map(|(name, _)| *name).collect(),
+            letters: (of_methods.sum(), of_properties.sum()),
+            signatures: HashMap::new(),
+            members,
+        }
+    }
+
+    fn similar_method(&self, name: &str, effort: &mut SuggestionEffort) -> Option<&'packages str> {
+        let is_affordable = effort.take(name.len().saturating_mul(self.letters.0));
+        let known = self.members.methods.keys().copied();
+        is_affordable.then(|| most_similar(name, known)).flatten()
+    }
+
+    fn similar_property(
+        &self,
+        name: &str,
+        effort: &mut SuggestionEffort,
+    ) -> Option<&'packages str> {
+        let is_affordable = effort.take(name.len().saturating_mul(self.letters.1));
+        let known = self.members.properties.keys().copied();
+        is_affordable.then(|| most_similar(name, known)).flatten()
+    }
+
+    /// The error for a use of a member in a class, which is this one.
+    fn wrong_use(
+        &mut self,
+        class: &ClassDefinition,
+        used: &MemberUse,
+        effort: &mut SuggestionEffort,
+    ) -> Option<Diagnostic> {
+        let (name, owner) = (used.member.value.as_str(), &class.name.value);
+        let shown = Escaped::shortened(name);
+        let members = &self.members;
+        let is_complete = members.unknown.is_empty();
+        let (message, similar) = match &used.call {
+            Some(call) => match members.method(name) {
+                Some(method) => {
+                    let signatures = self.signatures.entry(&method.name.value);
+                    let signature = signatures.or_insert_with(|| Signature::of(&method.arguments));
+                    let mismatch = signature.accepts(call).err()?;
+                    let declared = &method.name.location;
+                    let message = format!("`{shown}` of `{owner}` {}", mismatch.message());
+                    let finding = Diagnostic::error(Code::MemberUnavailable, message)
+                        .at(used.member.location.clone())
+                        .label(declared.clone(), "the method is declared here");
+                    return Some(finding);
+                }
+                None if !is_complete || members.has_imports || is_of_the_engine(name) => {
+                    return None;
+                }
+                None => (
+                    format!("`{owner}` has no method `{shown}`"),
+                    self.similar_method(name, effort),
+                ),
+            },
+            None if !is_complete || members.properties.contains_key(name) => return None,
+            None => (
+                format!("`{owner}` has no property `{shown}`"),
+                self.similar_property(name, effort),
+            ),
+        };
+        let finding =
+            Diagnostic::error(Code::MemberUnavailable, message).at(used.member.location.clone());
+        Some(finding.maybe_hint(similar.map(did_you_mean)))
+    }
+
+    /// The error for a creation of an object of this class.
+    fn wrong_creation(&mut self, creation: &ObjectCreation) -> Option<Diagnostic> {
+        let class = &creation.class.value;
+        let given = &creation.arguments.named;
+        let members = &self.members;
+        let initializer = members.method(INITIALIZER);
+        let signatures = self.signatures.entry(INITIALIZER);
+        let signature = signatures.or_insert_with(|| {
+            Signature::of(initializer.map_or(&[][..], |method| &method.arguments))
         });
-        missing.map(|(name, _)| {
-            let name = Escaped::shortened(name);
-            format!("an object of `{class}` needs a value for the property `{name}`")
-        })
-    })?;
-    let finding = Diagnostic::error(Code::MemberUnavailable, problem);
-    Some(finding.at(creation.class.location.clone()))
+        let is_property = |name: &str| {
+            let property = members.properties.get(name);
+            property.is_some_and(|property| is_input(property.member))
+        };
+        let of_initializer = CallArguments {
+            positional: 0,
+            named: (given.iter())
+                .filter(|name| !is_property(name) || signature.has(name))
+                .cloned()
+                .collect(),
+        };
+        let problem = match signature.accepts(&of_initializer) {
+            _ if !members.unknown.is_empty() => None,
+            Err(mismatch) => Some(match mismatch {
+                CallMismatch::Unknown(name) => {
+                    let name = Escaped::shortened(&name);
+                    format!("`{class}` has no property `{name}` that can be set")
+                }
+                other => format!("the initializer of `{class}` {}", other.message()),
+            }),
+            Ok(()) => None,
+        };
+        let problem = problem.or_else(|| {
+            let given: HashSet<&str> = given.iter().map(String::as_str).collect();
+            let mut required = self.required.iter();
+            let missing = required.find(|name| !given.contains(*name));
+            missing.map(|name| {
+                let name = Escaped::shortened(name);
+                format!("an object of `{class}` needs a value for the property `{name}`")
+            })
+        })?;
+        let finding = Diagnostic::error(Code::MemberUnavailable, problem);
+        Some(finding.at(creation.class.location.clone()))
+    }
 }

@@ -11,10 +11,13 @@
 
 mod allocations;
 mod certificates;
+mod comparisons;
 mod credentials;
 mod documents;
 mod ecosystems;
 mod engine;
+mod formats;
+mod interfaces;
 mod packages;
 mod pinning;
 mod registries;
@@ -54,9 +57,12 @@ const FREE: Work = Work {
 fn shapes() -> Vec<Shape> {
     let mut shapes = documents::shapes();
     shapes.extend(certificates::shapes());
+    shapes.extend(comparisons::shapes());
     shapes.extend(credentials::shapes());
     shapes.extend(ecosystems::shapes());
     shapes.extend(engine::shapes());
+    shapes.extend(formats::shapes());
+    shapes.extend(interfaces::shapes());
     shapes.extend(packages::shapes());
     shapes.extend(pinning::shapes());
     shapes.extend(registries::shapes());

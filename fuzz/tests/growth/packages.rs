@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{
-    ApiOf, Baseline, BoundPackage, BoundPackages, Defines, Levels, Platform, RequiredPackages,
-    check_package, compare_apis, conformance, conformance_findings,
+    Baseline, BoundPackage, BoundPackages, Defines, Levels, Platform, RequiredPackages,
+    check_package, conformance, conformance_findings, inherited_conformance,
 };
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
@@ -47,7 +47,7 @@ impl RequiredPackages for Registry {
 }
 
 /// Prints findings, which are limited for each file: a package can have many files.
-fn print(findings: &[Diagnostic]) {
+pub(crate) fn print(findings: &[Diagnostic]) {
     for finding in findings {
         assert!(!finding.to_string().is_empty());
     }
@@ -81,7 +81,7 @@ fn check(package: &Package) {
 }
 
 /// A package that is bound to no other one.
-fn alone(package: Package) -> (BoundPackages, Release) {
+pub(crate) fn alone(package: Package) -> (BoundPackages, Release) {
     let release = package.release();
     let mut packages = BoundPackages::default();
     let bound = BoundPackage {
@@ -93,9 +93,10 @@ fn alone(package: Package) -> (BoundPackages, Release) {
 }
 
 /// Compares the classes of a package with the interfaces that they implement.
-fn check_conformance(package: Package) {
+pub(crate) fn check_conformance(package: Package) {
     let (packages, release) = alone(package);
-    let classes = conformance(&packages, &release);
+    let mut classes = conformance(&packages, &release);
+    classes.extend(inherited_conformance(&packages, &release));
     let platform = Platform {
         name: "a".to_owned(),
         facts: Facts::from_pairs([("os", "a")]),
@@ -104,24 +105,8 @@ fn check_conformance(package: Package) {
     print(&conformance_findings(&classes, &[platform], &levels, &baseline).findings);
 }
 
-/// Compares a package with one that has other methods.
-fn compare(input: &[u8]) {
-    let text = str::from_utf8(input).expect("a text");
-    let read = |text: &str| assemble(text).expect("the package is valid");
-    let (old, new) = (read(text), read(&text.replace("stop", "halt")));
-    let bound = [old, new].map(alone);
-    let [old, new] = bound
-        .each_ref()
-        .map(|(packages, release)| ApiOf { packages, release });
-    let comparison = compare_apis(old, new);
-    assert!(!comparison.differences.is_empty());
-    for difference in &comparison.differences {
-        assert!(!difference.message.is_empty());
-    }
-}
-
 /// Reads and checks a package of text.
-fn package(input: &[u8]) {
+pub(crate) fn package(input: &[u8]) {
     let text = str::from_utf8(input).expect("a text");
     if let Some(package) = assemble(text) {
         check(&package);
@@ -133,7 +118,7 @@ fn package(input: &[u8]) {
 
 /// Reads a package of text: a manifest, a line `===`, the one class file that serves every path, and perhaps another such
 /// line and the one interface.
-fn assemble(text: &str) -> Option<Package> {
+pub(crate) fn assemble(text: &str) -> Option<Package> {
     let options = ReadOptions::default();
     let (manifest, class) = text.split_once("===\n").expect("two files");
     let (class, interface) = class.split_once("===\n").unwrap_or((class, ""));
@@ -180,24 +165,6 @@ fn files(size: usize, bytes_per_file: usize, path: fn(usize) -> String) -> Vec<u
     write_archive(files, &ReadOptions::default().limits).expect("an archive")
 }
 
-/// A package of one class with many members, or many items of a list. They have long names, because a class file has at
-/// most 50,000 nodes.
-fn of_members(size: usize, begin: &str, end: &str, are_items: bool) -> Vec<u8> {
-    let long = "x".repeat(80);
-    let begin = format!(
-        "FullName: a.B\nType: Library\nClasses: {{a.C: C.yaml}}\n===\n{{Name: a.C, {begin}"
-    );
-    let member = |number| {
-        let member = format!("stop{long}{number}: {{Contract: $}}");
-        if are_items {
-            format!("{{{member}}}, ")
-        } else {
-            format!("{member}, ")
-        }
-    };
-    many(size, &begin, member, &format!("{end}}}\n"))
-}
-
 /// All shapes of packages.
 pub(crate) fn shapes() -> Vec<Shape> {
     let shape = |name: &str, read: fn(&[u8]), make: Box<dyn Fn(usize) -> Vec<u8>>| Shape {
@@ -205,16 +172,6 @@ pub(crate) fn shapes() -> Vec<Shape> {
         make,
         read,
         limit: MIB,
-    };
-    let comparing = |size: usize| {
-        many(
-            size,
-            "FullName: a.B\nType: Library\nClasses:\n",
-            |number| {
-                format!("  a.Cccccccccccccccc{number}: Folder/Cccccccccccccccc{number}.yaml\n")
-            },
-            "===\n{Name: a.Cccccccccccccccc#, Methods: {start: {}, stop: {}}}\n",
-        )
     };
     let of_package = |name: &str, class: &'static str, entry: &'static str| {
         let make = move |size| {
@@ -249,26 +206,6 @@ pub(crate) fn shapes() -> Vec<Shape> {
         text.into_bytes()
     };
     vec![
-        shape(
-            "package: classes that are compared",
-            compare,
-            Box::new(comparing),
-        ),
-        shape(
-            "package: arguments of a method that are compared",
-            compare,
-            Box::new(|size| of_members(size, "Methods: {start: {Arguments: [", "]}}", true)),
-        ),
-        shape(
-            "package: methods that are compared",
-            compare,
-            Box::new(|size| of_members(size, "Methods: {", "}", false)),
-        ),
-        shape(
-            "package: properties that are compared",
-            compare,
-            Box::new(|size| of_members(size, "Properties: {", "}", false)),
-        ),
         shape(
             "package: classes that implement an interface",
             package,

@@ -1,5 +1,6 @@
 //! Reads interface files.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Deprecation, FactMatch, Interface, InterfaceFunction};
@@ -10,7 +11,7 @@ use crate::document::{
 };
 use crate::name::{ClassName, is_identifier};
 use crate::read_options::ReadOptions;
-use crate::similar::{did_you_mean, most_similar};
+use crate::similar::{SuggestionEffort, did_you_mean, most_similar};
 use crate::version::Version;
 
 /// The keys that an interface can have.
@@ -226,25 +227,34 @@ impl<'source> InterfaceReader<'source> {
 
     /// Warns about successors that are no other functions of the interface.
     fn check_successors(&mut self, functions: &[InterfaceFunction]) {
+        let names = functions
+            .iter()
+            .map(|function| function.name.value.as_str());
+        let known: HashSet<&str> = names.clone().collect();
+        let letters: usize = names.clone().map(str::len).sum();
+        let mut effort = SuggestionEffort::default();
         for function in functions {
             let deprecated = function.deprecated.as_ref();
             let Some(successor) = deprecated.and_then(|it| it.successor.as_ref()) else {
                 continue;
             };
-            let others = functions.iter().map(|other| other.name.value.as_str());
-            let mut names = others.filter(|name| *name != function.name.value);
-            if names.clone().any(|name| name == successor.value) {
+            let is_own = successor.value == function.name.value;
+            if !is_own && known.contains(successor.value.as_str()) {
                 continue;
             }
             let shown = Escaped::shortened(&successor.value);
-            let message = if successor.value == function.name.value {
+            let message = if is_own {
                 format!("`{shown}` is its own successor")
             } else {
                 format!("the successor `{shown}` is no function of the interface")
             };
-            let hint = most_similar(&successor.value, names.by_ref()).map(did_you_mean);
+            let is_affordable = effort.take(successor.value.len().saturating_mul(letters));
+            let hint = is_affordable.then(|| {
+                let others = names.clone().filter(|name| *name != function.name.value);
+                most_similar(&successor.value, others).map(did_you_mean)
+            });
             let finding = self.nodes().warning(message, successor.location.span());
-            finding.hints.extend(hint);
+            finding.hints.extend(hint.flatten());
         }
     }
 }

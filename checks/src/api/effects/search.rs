@@ -1,5 +1,6 @@
 //! Finds the differences that concern the classes of a release.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Located, Location};
@@ -149,6 +150,7 @@ impl<'packages> EffectSearch<'packages> {
             new: EffectiveMembers::of_other_releases(self.new, &at),
             usage: class.usage,
             new_place: &class.name.location,
+            losers: OnceCell::new(),
         };
         let with_own = EffectiveMembers::of(self.new, &at);
         for (name, differences) in Self::method_differences(&both) {
@@ -311,6 +313,7 @@ impl<'packages> EffectSearch<'packages> {
             new: EffectiveMembers::of(self.new, &new_at),
             usage: definition.usage,
             new_place: &definition.name.location,
+            losers: OnceCell::new(),
         };
         let place = &creation.class.location;
         let given = &creation.arguments.named;

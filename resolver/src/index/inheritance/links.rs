@@ -89,7 +89,7 @@ impl Inheritance {
                 for class in externals {
                     let (link, is_required) = self.find_link(index, name, release, *class);
                     if !is_required {
-                        self.set_unresolved(release);
+                        self.extends[release as usize].unresolved = true;
                     }
                     let (requirement, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
                     targets.push(target);

@@ -205,6 +205,21 @@ impl Inheritance {
         }
     }
 
+    /// Derives what each release extends; links make more of it unresolved.
+    fn find_extends(&mut self, index: &CompiledIndex) {
+        if index.table_classes.items.is_empty() {
+            return;
+        }
+        let extends = |table: u32| Extends {
+            named: !index.extends_nothing(table),
+            implicit: self.implicit_at(table).is_some(),
+            unresolved: self.has_cycle(table),
+        };
+        let tables = index.tables.iter().map(|table| table.checked_sub(1));
+        let extends = tables.map(|table| table.map(extends).unwrap_or_default());
+        self.extends = extends.collect();
+    }
+
     fn find_requirements(&mut self, index: &CompiledIndex) {
         // Only releases with classes need it.
         if index.table_classes.items.is_empty() {
@@ -261,63 +276,22 @@ fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
     NONE
 }
 
-/// Flag: a class names a parent.
-const NAMED: u8 = 1;
-
-/// Flag: a class names no parent, so it extends the root class implicitly.
-const IMPLICIT: u8 = 2;
-
-/// Flag: it does not follow from the requirements that all named parents are found and in no cycle.
-const UNRESOLVED: u8 = 4;
-
 /// What the classes of a release extend; nothing if they are unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Extends(u8);
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extends {
+    /// Whether a class names a parent.
+    named: bool,
+    /// Whether a class names no parent, so it extends the root class implicitly.
+    pub(crate) implicit: bool,
+    /// Whether it does not follow from the requirements that all named parents are found and in no cycle.
+    pub(crate) unresolved: bool,
+}
 
 impl Extends {
     /// Whether no class extends another one. `has_root_class` says whether implicit parents exist.
     #[inline]
     pub(crate) fn nothing(self, has_root_class: bool) -> bool {
-        self.0 & NAMED == 0 && !(has_root_class && self.is_implicit())
-    }
-
-    /// Whether every release that meets the requirements has all named parents.
-    #[inline]
-    pub(crate) fn follows_from_requirements(self) -> bool {
-        self.0 & UNRESOLVED == 0
-    }
-
-    /// Whether a class names no parent.
-    #[inline]
-    pub(crate) fn is_implicit(self) -> bool {
-        self.0 & IMPLICIT != 0
-    }
-}
-
-impl Inheritance {
-    /// Derives the flags of each release, apart from those of links.
-    pub(super) fn find_extends(&mut self, index: &CompiledIndex) {
-        if index.table_classes.items.is_empty() {
-            return;
-        }
-        let extends = |table: u32| {
-            let named = if index.extends_nothing(table) {
-                0
-            } else {
-                NAMED
-            };
-            let implicit = self.implicit_at(table).map_or(0, |_| IMPLICIT);
-            let unresolved = if self.has_cycle(table) { UNRESOLVED } else { 0 };
-            Extends(named | implicit | unresolved)
-        };
-        let tables = index.tables.iter().map(|table| table.checked_sub(1));
-        let extends = tables.map(|table| table.map(extends).unwrap_or_default());
-        self.extends = extends.collect();
-    }
-
-    /// Records that a named parent does not follow from the requirements of a release.
-    pub(super) fn set_unresolved(&mut self, release: u32) {
-        self.extends[release as usize].0 |= UNRESOLVED;
+        !(self.named || has_root_class && self.implicit)
     }
 }
 

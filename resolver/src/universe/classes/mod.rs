@@ -225,10 +225,9 @@ impl Requirements {
         let are_as_indexed = || (requirements.iter()).all(|requirement| requirement.is_as_indexed);
         extends.nothing(catalog.root_class().is_some())
             || extends.nothing(false) && catalog.defines_root_class(release)
-            || extends.follows_from_requirements()
+            || !extends.unresolved
                 && are_as_indexed()
-                && (!extends.is_implicit()
-                    || self.define_root_class(catalog, release, requirements))
+                && (!extends.implicit || self.define_root_class(catalog, release, requirements))
     }
 
     /// Whether all releases of the core library that a release allows define the root class.

@@ -89,13 +89,15 @@ pub(crate) struct Budget {
     looks: u64,
     /// The looks at values of a model that do not count yet.
     values: u64,
-    conflict_limit: u64,
-    engine: Engine,
+    /// The number of conflicts after which any selection is enough.
+    pub(crate) conflict_limit: u64,
+    /// The engine that searches.
+    pub(crate) engine: Engine,
     /// Whether searches keep the derivations of their proofs.
-    records_derivation: bool,
+    pub(crate) records_derivation: bool,
     cancellation: Cancellation,
     /// Counts the steps of this budget and of all side questions, as far as they are [reported](Self::report).
-    total: StepCount,
+    pub(crate) total: StepCount,
     /// The steps of this budget that the total has.
     reported: u64,
 }
@@ -116,11 +118,6 @@ impl Budget {
         }
     }
 
-    /// The same budget, whose steps are also counted in a total.
-    pub(crate) fn counted_in(self, total: StepCount) -> Self {
-        Self { total, ..self }
-    }
-
     /// Adds the steps since the last report to the total.
     pub(crate) fn report(&mut self) {
         self.total.add(self.taken.saturating_sub(self.reported));
@@ -136,37 +133,6 @@ impl Budget {
             total: self.total.clone(),
             ..Self::new(limit, 0, Engine::Native)
         }
-    }
-
-    /// The same budget, for a search that always finds the best selection.
-    pub(crate) fn without_conflict_limit(self) -> Self {
-        Self {
-            conflict_limit: u64::MAX,
-            ..self
-        }
-    }
-
-    /// The same budget, for searches that keep the derivations of their proofs, or do not.
-    pub(crate) fn recording_derivations(self, records_derivation: bool) -> Self {
-        Self {
-            records_derivation,
-            ..self
-        }
-    }
-
-    /// Whether searches keep the derivations of their proofs.
-    pub(crate) fn records_derivation(&self) -> bool {
-        self.records_derivation
-    }
-
-    /// The number of conflicts after which any selection is enough.
-    pub(crate) fn conflict_limit(&self) -> u64 {
-        self.conflict_limit
-    }
-
-    /// The engine that searches.
-    pub(crate) fn engine(&self) -> Engine {
-        self.engine
     }
 
     pub(crate) fn cancellation(&self) -> &Cancellation {

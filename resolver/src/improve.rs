@@ -40,7 +40,7 @@ pub(crate) fn search_and_improve(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
-    if !budget.engine().is_resumable() {
+    if !budget.engine.is_resumable() {
         return budget.restartable(|budget| search_first(&mut None, problem, budget));
     }
     let verdict = search_first(paused, problem, budget)?;

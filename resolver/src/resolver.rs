@@ -215,10 +215,11 @@ impl Resolver {
         for root in roots.into_iter().filter(|_| invalid.is_none()) {
             universe.add_root(root);
         }
+        let mut budget = Budget::new(options.max_steps, options.conflict_limit, engine);
+        budget.records_derivation = options.record_derivation;
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps, options.conflict_limit, engine)
-                .recording_derivations(options.record_derivation),
+            budget,
             options,
             phase: match (invalid, update_search) {
                 (Some(conflict), _) => Phase::Invalid(Box::new(conflict)),
@@ -241,7 +242,7 @@ impl Resolver {
     #[must_use]
     pub(crate) fn for_trial(mut self, total: StepCount) -> Self {
         self.has_hints = false;
-        self.budget = self.budget.counted_in(total);
+        self.budget.total = total;
         self
     }
 

@@ -194,7 +194,8 @@ fn try_repair(
             }
         };
         // The result of a search without a conflict limit is locally best with the requirements as they are.
-        let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
+        let mut budget = budget.for_side_question(MAX_STEPS);
+        budget.conflict_limit = u64::MAX;
         let chosen = chosen(
             universe,
             goals,

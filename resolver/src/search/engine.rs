@@ -182,7 +182,7 @@ pub(crate) fn search(
 ) -> Result<Verdict<Solution>, Interrupt> {
     let mut search = match paused.take() {
         Some(search) => search,
-        None => SearchEngine::new(problem, budget.engine()),
+        None => SearchEngine::new(problem, budget.engine),
     };
     let verdict = search.run(problem, budget);
     *paused = Some(search);
@@ -196,7 +196,7 @@ pub(crate) fn refute(
     budget: &mut Budget,
 ) -> Result<Verdict<(), Proof>, Interrupt> {
     problem.restrict(Some(facts));
-    let mut search = SearchEngine::new(problem, budget.engine());
+    let mut search = SearchEngine::new(problem, budget.engine);
     let verdict = budget.restartable(|budget| search.solve(problem, budget));
     problem.restrict(None);
     Ok(match verdict? {

@@ -174,7 +174,7 @@ impl Search {
             "learned clauses follow from their antecedents"
         );
         let mut proof = proof::proof(&self.assignment, &self.clauses, problem, origin);
-        if budget.records_derivation() {
+        if budget.records_derivation {
             let derivation = derive::derivation(&self.assignment, &self.clauses, problem, origin);
             proof.derivation = derivation.map(Box::new);
         }
@@ -193,7 +193,7 @@ impl Search {
                 if let Some(origin) = self.learn(conflict, budget)? {
                     return Ok(Some(origin));
                 }
-                if self.conflicts >= budget.conflict_limit() && !self.by_activity {
+                if self.conflicts >= budget.conflict_limit && !self.by_activity {
                     self.search_by_activity();
                 }
                 continue;

@@ -261,7 +261,7 @@ impl Session<'_, '_> {
     /// Whether variables are decided by activity: finding any selection matters more than finding
     /// the best.
     fn by_activity(&self) -> bool {
-        self.conflicts >= self.budget.conflict_limit()
+        self.conflicts >= self.budget.conflict_limit
     }
 
     fn choose(&mut self, package: VirtualPackage, set: &PositionSet) -> Option<u32> {

@@ -10,9 +10,8 @@ use super::summary::ConstraintSource;
 use super::{Hint, SuggestedChange};
 use crate::class_rules::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
-use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
-use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, PackageId, PolicyExclusion, ReleaseId, Universe};
 
 /// The maximum number of hints about the conflict itself.
 const MAX_HINTS: usize = 2;
@@ -171,10 +170,10 @@ fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -
         None => ("class", name.clone()),
     };
     let excluded = found.iter().find_map(|(package, defining)| {
-        let (release, exclusion) = least_excluded(universe, *package, defining)?;
+        let (release, exclusions) = least_excluded(universe, *package, defining)?;
         let is_known = !universe.catalog.has_unknown_classes(release);
         let defines = format!("defines the {what} {name}");
-        is_known.then(|| exclusion.hint(&shown(universe, release), &defines, false))
+        is_known.then(|| excluded_hint(&exclusions, &shown(universe, release), &defines, false))
     });
     // The core library is required by all packages, and callers know what is built in.
     let is_of_host = |package: &PackageId| {
@@ -314,70 +313,35 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
     }
 }
 
-/// The reasons for which a release is not a candidate.
-#[derive(Debug, Clone, Copy)]
-struct ExcludedRelease {
-    is_yanked: bool,
-    is_too_new: bool,
-    /// Whether it is a prerelease, and prereleases are forbidden.
-    is_forbidden_prerelease: bool,
-}
-
-impl ExcludedRelease {
-    fn of(universe: &Universe, release: ReleaseId) -> Self {
-        Self {
-            is_yanked: universe.catalog.is_yanked(release),
-            is_too_new: universe.catalog.is_too_new(release),
-            is_forbidden_prerelease: universe.catalog.is_prerelease(release)
-                && universe.catalog.policy().prerelease() == PrereleasePolicy::Never,
-        }
-    }
-
-    fn count(self) -> usize {
-        [
-            self.is_yanked,
-            self.is_too_new,
-            self.is_forbidden_prerelease,
-        ]
-        .into_iter()
-        .filter(|applies| *applies)
-        .count()
-    }
-
-    /// A hint about these reasons. `release` is in words, as is what makes it useful; `is_obvious` if the option that
-    /// lets it in is enough to say.
-    fn hint(self, release: &str, matches: &str, is_obvious: bool) -> Hint {
-        match (
-            self.is_yanked,
-            self.is_too_new,
-            self.is_forbidden_prerelease,
-        ) {
-            (true, false, false) => Hint::packages(format!(
-                "{release} {matches} but was yanked; it is chosen only if it is locked, or named with `update --precise`"
-            )),
-            (false, true, false) => Hint::option(format!(
-                "{release} {matches} but was published too late for `exclude-newer`"
-            )),
-            (false, false, true) if is_obvious => prerelease_hint(release),
-            (false, false, true) => Hint::option(format!(
-                "`--prerelease allow` lets {release} in, which {matches}"
-            )),
-            (is_yanked, is_too_new, is_forbidden_prerelease) => {
-                let all = [
-                    (is_yanked, "was yanked"),
-                    (is_too_new, "was published too late for `exclude-newer`"),
-                    (
-                        is_forbidden_prerelease,
-                        "is a prerelease, which `--prerelease never` refuses",
-                    ),
-                ];
-                let applying = all.iter().filter(|(applies, _)| *applies);
-                let applying: Vec<&str> = applying.map(|(_, what)| *what).collect();
-                Hint::option(format!(
-                    "{release} {matches} but {}",
-                    applying.join(", and ")
-                ))
-            }
+/// A hint about a release that is not a candidate. `release` is in words, as is what makes it useful; `is_obvious` if the
+/// option that lets it in is enough to say.
+fn excluded_hint(
+    exclusions: &[PolicyExclusion],
+    release: &str,
+    matches: &str,
+    is_obvious: bool,
+) -> Hint {
+    match exclusions {
+        [PolicyExclusion::Yanked] => Hint::packages(format!(
+            "{release} {matches} but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        )),
+        [PolicyExclusion::Prerelease] if is_obvious => prerelease_hint(release),
+        [PolicyExclusion::Prerelease] => Hint::option(format!(
+            "`--prerelease allow` lets {release} in, which {matches}"
+        )),
+        exclusions => {
+            let reasons = exclusions.iter().map(|exclusion| match exclusion {
+                PolicyExclusion::Yanked => "was yanked",
+                PolicyExclusion::TooNew => "was published too late for `exclude-newer`",
+                PolicyExclusion::Prerelease => {
+                    "is a prerelease, which `--prerelease never` refuses"
+                }
+            });
+            let reasons: Vec<&str> = reasons.collect();
+            Hint::option(format!(
+                "{release} {matches} but {}",
+                reasons.join(", and ")
+            ))
         }
     }
 }
@@ -394,15 +358,21 @@ fn least_excluded(
     universe: &Universe,
     package: PackageId,
     releases: &PositionSet,
-) -> Option<(ReleaseId, ExcludedRelease)> {
+) -> Option<(ReleaseId, Vec<PolicyExclusion>)> {
     let excluded = releases.intersection(&universe.catalog.candidates_of(package).complement());
     let releases = excluded.iter().map(|index| ReleaseId { package, index });
     releases
-        .map(|release| (release, ExcludedRelease::of(universe, release)))
-        .filter(|(_, exclusion)| exclusion.count() > 0)
-        .min_by_key(|(release, exclusion)| {
+        .map(|release| {
+            (
+                release,
+                PolicyExclusion::all_of(universe, release).collect(),
+            )
+        })
+        .filter(|(_, exclusions): &(_, Vec<_>)| !exclusions.is_empty())
+        .min_by_key(|(release, exclusions)| {
             let newest_first = std::cmp::Reverse(release.index);
-            (exclusion.count(), exclusion.is_yanked, newest_first)
+            let is_yanked = exclusions.contains(&PolicyExclusion::Yanked);
+            (exclusions.len(), is_yanked, newest_first)
         })
 }
 
@@ -465,13 +435,18 @@ pub(super) fn excluded_release_hint(
             !is_also_in_conflict(universe, facts, ReleaseId { package, index })
         })
         .collect();
-    let (release, exclusion) = least_excluded(universe, package, &useful)?;
+    let (release, exclusions) = least_excluded(universe, package, &useful)?;
     let matches = if has_several {
         "matches all of these"
     } else {
         "matches"
     };
-    Some(exclusion.hint(&shown(universe, release), matches, !has_several))
+    Some(excluded_hint(
+        &exclusions,
+        &shown(universe, release),
+        matches,
+        !has_several,
+    ))
 }
 
 /// All versions, candidates or not, that match requirements of a package for which the allowed

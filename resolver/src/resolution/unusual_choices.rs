@@ -163,7 +163,11 @@ pub(super) fn excluded(
     let mut excluded: Vec<ChosenExcluded> = chosen
         .filter(|release| !catalog.is_root(release.package))
         .flat_map(|release| {
-            PolicyExclusion::all_of(universe, *release).map(|exclusion| {
+            let exclusions = PolicyExclusion::all_of(universe, *release);
+            // Prereleases are reported on their own.
+            let exclusions =
+                exclusions.filter(|exclusion| *exclusion != PolicyExclusion::Prerelease);
+            exclusions.map(|exclusion| {
                 let Release { name, version } = catalog.named_version(*release);
                 ChosenExcluded {
                     name,
@@ -226,8 +230,7 @@ fn prerelease_reason(
         return PrereleaseReason::Policy;
     }
     // Without being locked itself, it is there only because the lock keeps it.
-    let is_kept = PolicyExclusion::of(universe, prerelease).is_some();
-    if is_kept || universe.catalog.policy().prerelease() == PrereleasePolicy::Never {
+    if PolicyExclusion::until_requested(universe, prerelease).is_some() {
         return PrereleaseReason::Locked;
     }
     let mut specs = FxHashMap::default();
@@ -276,7 +279,7 @@ fn newest_excluded_stable(
     let package = prerelease.package;
     let releases = (0..catalog.release_count(package)).map(|index| ReleaseId { package, index });
     let excluded = releases.filter_map(|release| {
-        let exclusion = PolicyExclusion::of(universe, release)?;
+        let exclusion = PolicyExclusion::until_requested(universe, release)?;
         let version = catalog.read_version(release);
         let fits = required.iter().all(|spec| spec.matches(&version));
         (fits && !catalog.is_prerelease(release)).then_some((version, exclusion))

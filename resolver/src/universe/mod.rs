@@ -321,25 +321,24 @@ pub enum PolicyExclusion {
 impl PolicyExclusion {
     /// The first reason why a release is chosen only if it is locked or requested; `None` if there is none.
     pub(crate) fn until_requested(universe: &Universe, release: ReleaseId) -> Option<Self> {
-        let is_forbidden = universe.catalog.is_prerelease(release)
-            && universe.catalog.policy().prerelease() == PrereleasePolicy::Never;
-        Self::of(universe, release).or(is_forbidden.then_some(Self::Prerelease))
-    }
-
-    /// Why the policy excludes a release although it is no prerelease: the first reason.
-    pub(crate) fn of(universe: &Universe, release: ReleaseId) -> Option<Self> {
         Self::all_of(universe, release).next()
     }
 
-    /// All reasons for which the policy excludes a release, except that it is a prerelease.
+    /// All reasons why a release is chosen only if it is locked or requested.
     pub(crate) fn all_of(
         universe: &Universe,
         release: ReleaseId,
     ) -> impl Iterator<Item = Self> + use<> {
         let catalog = &universe.catalog;
-        let yanked = catalog.is_yanked(release).then_some(Self::Yanked);
-        let too_new = catalog.is_too_new(release).then_some(Self::TooNew);
-        yanked.into_iter().chain(too_new)
+        let is_forbidden = catalog.is_prerelease(release)
+            && catalog.policy().prerelease() == PrereleasePolicy::Never;
+        let exclusions = [
+            (catalog.is_yanked(release), Self::Yanked),
+            (catalog.is_too_new(release), Self::TooNew),
+            (is_forbidden, Self::Prerelease),
+        ];
+        let applying = exclusions.into_iter().filter(|(applies, _)| *applies);
+        applying.map(|(_, exclusion)| exclusion)
     }
 }
 

@@ -51,19 +51,13 @@ impl FirstTier {
     ) -> Result<Verdict<Selection, Refuted>, Interrupt> {
         let known = std::mem::take(&mut self.nogoods);
         let mut problem = Problem::with_nogoods(universe, BTreeSet::new(), known);
-        let verdict = search_and_improve(&mut self.search, &mut problem, budget);
-        let nogoods = problem.into_nogoods();
-        match verdict {
+        match search_and_improve(&mut self.search, &mut problem, budget) {
             Ok(Verdict::Solved(selection)) => Ok(Verdict::Solved(selection)),
-            Ok(Verdict::Impossible(proof)) => Ok(Verdict::Impossible(Refuted {
-                proof,
-                nogoods,
-                ..Refuted::default()
-            })),
+            Ok(Verdict::Impossible(proof)) => Ok(Verdict::Impossible(Refuted::new(problem, proof))),
             Err(interrupt) => {
                 // A search that starts again finds them again.
                 if self.search.is_some() {
-                    self.nogoods = nogoods;
+                    self.nogoods = problem.into_nogoods();
                 }
                 Err(interrupt)
             }
@@ -156,15 +150,9 @@ fn search_splitting(
             Verdict::Solved(selection) => return Ok(Verdict::Solved(selection)),
             Verdict::Impossible(proof) => proof,
         };
-        let goals = problem.take_goals();
-        let nogoods = problem.into_nogoods();
-        if !split_more(universe, split, &proof, &may_split) {
-            return Ok(Verdict::Impossible(Box::new(Refuted {
-                proof,
-                split: split.clone(),
-                nogoods,
-                goals,
-            })));
+        if !split_more(problem.universe, split, &proof, &may_split) {
+            let refuted = Refuted::new(problem, proof);
+            return Ok(Verdict::Impossible(Box::new(refuted)));
         }
     }
 }

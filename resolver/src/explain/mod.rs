@@ -49,10 +49,8 @@ mod suggested_changes;
 mod summary;
 mod violations;
 
-use std::collections::BTreeSet;
-
 use crate::budget::{Budget, Interrupt};
-use crate::problem::{Fact, Goals, Nogood, Problem};
+use crate::problem::{Fact, Problem};
 use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
@@ -81,9 +79,8 @@ pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Re
 /// An explanation in progress.
 #[derive(Debug)]
 pub(crate) struct Explanation {
-    split: BTreeSet<PackageId>,
-    nogoods: Vec<Nogood>,
-    goals: Goals,
+    /// Its facts are in the reduction.
+    refuted: Refuted,
     reduction: Reduction,
     repairs: Option<SuggestedChanges>,
     has_hints: bool,
@@ -93,18 +90,17 @@ pub(crate) struct Explanation {
 impl Explanation {
     /// Starts to explain a failed search. `may_split` tells whether a resolution may have several
     /// releases of a package.
-    pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
+    pub(crate) fn new(universe: &Universe, mut refuted: Refuted, may_split: bool) -> Self {
         // Single repairs allow one release of the package, so they do not fit goals for single
         // requirements.
         let repairs = refuted
             .goals
             .has_partial_goals()
             .then(SuggestedChanges::none);
+        let facts = std::mem::take(&mut refuted.proof.facts);
         Self {
-            split: refuted.split,
-            nogoods: refuted.nogoods,
-            goals: refuted.goals,
-            reduction: Reduction::new(universe, refuted.proof.facts, may_split),
+            refuted,
+            reduction: Reduction::new(universe, facts, may_split),
             repairs,
             has_hints: true,
             may_split,
@@ -140,8 +136,7 @@ impl Explanation {
         universe: &mut Universe,
         budget: &Budget,
     ) -> Result<Conflict, Interrupt> {
-        let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
-        problem.set_goals(self.goals.clone());
+        let mut problem = self.refuted.problem(universe);
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
@@ -151,7 +146,7 @@ impl Explanation {
                 self.may_split,
             )),
         };
-        let repairs = repairs.finish(problem.universe, &self.goals, budget)?;
+        let repairs = repairs.finish(problem.universe, &self.refuted.goals, budget)?;
         let repairs = self.has_hints.then_some(repairs);
         report::report(&mut problem, &reduced, repairs, self.may_split, budget)
     }

@@ -22,7 +22,7 @@ use crate::index::NONE;
 use crate::problem::{Fact, Goals, Nogood, NogoodCause, Problem, Variable};
 use crate::selection::Selection;
 use crate::set::{PositionSet, bits};
-use crate::universe::PackageId;
+use crate::universe::{PackageId, Universe};
 
 /// The facts that a clause follows from, and the packages for which this uses that they have one
 /// release.
@@ -286,6 +286,28 @@ pub(crate) struct Refuted {
     pub(crate) nogoods: Vec<Nogood>,
     /// The goals that the facts refer to.
     pub(crate) goals: Goals,
+}
+
+impl Refuted {
+    /// A problem that a search has refuted.
+    pub(crate) fn new(mut problem: Problem<'_>, proof: Proof) -> Self {
+        Self {
+            proof,
+            split: problem.split().clone(),
+            goals: problem.take_goals(),
+            nogoods: problem.into_nogoods(),
+        }
+    }
+
+    /// The problem.
+    pub(crate) fn problem<'universe>(
+        &self,
+        universe: &'universe mut Universe,
+    ) -> Problem<'universe> {
+        let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
+        problem.set_goals(self.goals.clone());
+        problem
+    }
 }
 
 /// The quality of a selection.

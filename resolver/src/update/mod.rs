@@ -311,27 +311,24 @@ impl UpdateSearch {
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
         problem.set_goals(goals);
         let verdict = search_and_improve(&mut self.search, &mut problem, budget);
-        let goals = problem.take_goals();
-        self.nogoods = problem.into_nogoods();
-        Ok(match verdict {
+        match verdict {
             Ok(Verdict::Solved(selection)) => {
-                self.keep_loop_nogoods(goals);
-                Verdict::Solved(selection)
+                self.keep_loop_nogoods(problem.take_goals());
+                self.nogoods = problem.into_nogoods();
+                Ok(Verdict::Solved(selection))
             }
             Ok(Verdict::Impossible(proof)) => {
-                self.keep_loop_nogoods(goals.clone());
-                Verdict::Impossible(Box::new(Refuted {
-                    proof,
-                    split: self.split.clone(),
-                    nogoods: self.nogoods.clone(),
-                    goals,
-                }))
+                let refuted = Refuted::new(problem, proof);
+                self.keep_loop_nogoods(refuted.goals.clone());
+                self.nogoods.clone_from(&refuted.nogoods);
+                Ok(Verdict::Impossible(Box::new(refuted)))
             }
             Err(interrupt) => {
-                self.paused_goals = Some(goals);
-                return Err(interrupt);
+                self.paused_goals = Some(problem.take_goals());
+                self.nogoods = problem.into_nogoods();
+                Err(interrupt)
             }
-        })
+        }
     }
 
     fn goals(&self, unlocked: Option<&BTreeSet<usize>>) -> Goals {

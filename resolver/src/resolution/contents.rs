@@ -113,7 +113,6 @@ pub(super) struct Contents {
 
 impl Contents {
     pub(super) fn new(universe: &Universe, selection: &Selection) -> Self {
-        let versions = ChosenVersions::of(universe, selection);
         let releases = selection.releases();
         let mut specs = FxHashMap::default();
         let mut requires = |at: usize| {
@@ -125,33 +124,34 @@ impl Contents {
                     package: universe.catalog.name(required.package).clone(),
                     spec: required.spec,
                     overridden: required.overridden,
-                    version: versions.of_release(*target).clone(),
+                    version: universe.catalog.read_version(*target),
                     is_implied: required.is_implied,
                 });
             });
             requires
         };
-        let name = |at: usize| universe.catalog.name(releases[at].package).clone();
-        let roots = 0..universe.catalog.roots().len();
-        let roots = roots.map(|at| ResolvedRoot {
+        let root_count = universe.catalog.roots().len();
+        let roots = (0..root_count).map(|at| ResolvedRoot {
             owner: universe.catalog.owner(releases[at]),
             requires: requires(at),
         });
         let roots = roots.collect();
-        let packages = sorted_positions(universe, selection, &versions).into_iter();
-        let packages = packages.filter_map(|at| {
+        let packages = (root_count..releases.len()).filter_map(|at| {
             let release = releases[at];
             let source = universe.catalog.source(release.package)?.clone();
             Some(ResolvedPackage {
-                name: name(at),
-                version: versions.all[at].clone(),
+                name: universe.catalog.name(release.package).clone(),
+                version: universe.catalog.read_version(release),
                 digest: digest(universe, release, &source),
                 source,
                 yanked: universe.catalog.is_yanked(release),
                 requires: requires(at),
             })
         });
-        let packages = packages.collect();
+        let mut packages: Vec<ResolvedPackage> = packages.collect();
+        packages.sort_unstable_by(|one, other| {
+            (&one.name, &one.version).cmp(&(&other.name, &other.version))
+        });
         Self { roots, packages }
     }
 
@@ -170,61 +170,6 @@ pub(super) fn digest(
 ) -> Option<ArtifactDigest> {
     let is_hosted = *source == ReleaseSource::Host;
     universe.catalog.digest(release).filter(|_| !is_hosted)
-}
-
-/// The versions of the chosen releases. Each is read once.
-pub(super) struct ChosenVersions<'solved> {
-    selection: &'solved Selection,
-    /// In the order of the selection.
-    pub(super) all: Vec<Version>,
-}
-
-impl<'solved> ChosenVersions<'solved> {
-    pub(super) fn of(universe: &Universe, selection: &'solved Selection) -> Self {
-        let chosen = selection.releases().iter();
-        Self {
-            selection,
-            all: chosen
-                .map(|at| universe.catalog.read_version(*at))
-                .collect(),
-        }
-    }
-
-    /// The version of a release that was chosen.
-    pub(super) fn of_release(&self, release: ReleaseId) -> &Version {
-        let at = self.selection.position(release);
-        &self.all[at.expect("what is bound is chosen")]
-    }
-}
-
-/// The positions of the releases that are not roots, by name and version.
-pub(super) fn sorted_positions(
-    universe: &Universe,
-    selection: &Selection,
-    versions: &ChosenVersions<'_>,
-) -> Vec<usize> {
-    let releases = selection.releases().iter().enumerate();
-    let not_roots = releases.skip(universe.catalog.roots().len());
-    let place = |(at, release): (usize, &ReleaseId)| (universe.catalog.locate(*release), at);
-    let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
-    placed.sort_unstable();
-    // Places in a single index are in this order already.
-    let indexes = placed.chunk_by(|((one, _), _), ((other, _), _)| one == other);
-    if indexes.count() <= 1 {
-        return placed.into_iter().map(|(_, at)| at).collect();
-    }
-    // Looking a name up takes longer than comparing it.
-    let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
-        .map(|(at, release)| {
-            (
-                universe.catalog.name(release.package),
-                &versions.all[at],
-                at,
-            )
-        })
-        .collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, _, at)| at).collect()
 }
 
 /// A path from a root to a package.

@@ -9,7 +9,7 @@ use pkgres_manifest::{
     LockedPackage, LockedRequirement, Lockfile, ObjectId, PackageName, Release, Spec, Version,
 };
 
-use super::contents::{ChosenVersions, digest, sorted_positions};
+use super::contents::digest;
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -25,7 +25,10 @@ pub(super) fn lockfile(
     universe: &Universe,
     selection: &Selection,
 ) -> Result<Lockfile, ModelNotLockable> {
-    let chosen = LockBuilder::new(universe, selection);
+    let chosen = LockBuilder {
+        universe,
+        selection,
+    };
     let mut roots = BTreeMap::new();
     for (at, root) in universe.catalog.roots().iter().enumerate() {
         let name = universe.catalog.package_name(root.package);
@@ -63,7 +66,10 @@ fn root_specs(universe: &Universe, root: PackageId) -> BTreeMap<PackageName, Spe
 
 /// A selection as a lock.
 pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
-    let chosen = LockBuilder::new(universe, selection);
+    let chosen = LockBuilder {
+        universe,
+        selection,
+    };
     let mut locked = Locked::default();
     for (at, root) in universe.catalog.roots().iter().enumerate() {
         let bound = chosen.bound(at);
@@ -86,41 +92,33 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
     locked
 }
 
-/// Builds a lock from the chosen releases and their versions.
+/// Builds a lock from the chosen releases.
 struct LockBuilder<'solved> {
     universe: &'solved Universe,
     selection: &'solved Selection,
-    versions: ChosenVersions<'solved>,
 }
 
-impl<'solved> LockBuilder<'solved> {
-    fn new(universe: &'solved Universe, selection: &'solved Selection) -> Self {
-        Self {
-            universe,
-            selection,
-            versions: ChosenVersions::of(universe, selection),
-        }
-    }
-
-    fn name(&self, release: ReleaseId) -> PackageName {
-        self.universe.catalog.name(release.package).clone()
+impl LockBuilder<'_> {
+    fn name_and_version(&self, release: ReleaseId) -> (PackageName, Version) {
+        let catalog = &self.universe.catalog;
+        (
+            catalog.name(release.package).clone(),
+            catalog.read_version(release),
+        )
     }
 
     /// The bindings of the requirements of the release at a position.
     fn bound(&self, at: usize) -> impl Iterator<Item = (PackageName, Version)> {
         let bound = self.selection.bound_at(at).iter();
-        bound.map(|target| {
-            let version = self.versions.of_release(*target).clone();
-            (self.name(*target), version)
-        })
+        bound.map(|target| self.name_and_version(*target))
     }
 
-    /// The releases that are not roots, by name and version.
+    /// The releases that are not roots.
     fn packages(&self) -> impl Iterator<Item = (Release, LockedPackage)> {
-        let positions = sorted_positions(self.universe, self.selection, &self.versions);
         let catalog = &self.universe.catalog;
+        let positions = catalog.roots().len()..self.selection.releases().len();
         let has_locked_names = catalog.has_locked_names();
-        positions.into_iter().filter_map(move |at| {
+        positions.filter_map(move |at| {
             let release = self.selection.releases()[at];
             let source = if has_locked_names {
                 catalog.source_for_lock(release)?.clone()
@@ -132,8 +130,8 @@ impl<'solved> LockBuilder<'solved> {
                 source,
                 requires: self.bound(at).collect(),
             };
-            let version = self.versions.all[at].clone();
-            Some((Release::new(self.name(release), version), locked))
+            let (name, version) = self.name_and_version(release);
+            Some((Release::new(name, version), locked))
         })
     }
 }

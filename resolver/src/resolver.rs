@@ -385,7 +385,7 @@ impl Resolver {
                     None => Phase::Greedy(None),
                 },
                 Phase::Greedy(greedy) => {
-                    let greedy = greedy.get_or_insert_with(|| Box::new(Greedy::new()));
+                    let greedy = greedy.get_or_insert_default();
                     match greedy.advance(universe, budget)? {
                         Some(selection) => Phase::Candidate(selection),
                         None => Phase::FirstTier(FirstTier::default()),

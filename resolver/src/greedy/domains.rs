@@ -54,15 +54,6 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// Domains without requirements, with capacity for so many packages.
-    pub(super) fn with_capacity(packages: usize) -> Self {
-        Self {
-            all: Vec::with_capacity(packages),
-            words: Vec::new(),
-            undo_log: Vec::with_capacity(packages),
-        }
-    }
-
     /// Makes room for so many packages.
     pub(super) fn grow(&mut self, packages: usize) {
         if packages > self.all.len() {

@@ -29,9 +29,6 @@ use domains::Domains;
 /// the walk was useless.
 const MAX_SKIPPED: u32 = 8;
 
-/// How many releases fit without allocating again.
-const INITIAL_CAPACITY: usize = 16;
-
 /// A walk that can be interrupted while releases are fetched.
 #[derive(Debug, Default)]
 pub(crate) struct Greedy {
@@ -59,18 +56,6 @@ pub(crate) struct Greedy {
 }
 
 impl Greedy {
-    /// A walk that has not begun, with capacity for a small problem.
-    pub(crate) fn new() -> Self {
-        Self {
-            order: Vec::with_capacity(INITIAL_CAPACITY),
-            targets: Vec::with_capacity(2 * INITIAL_CAPACITY),
-            ends: Vec::with_capacity(INITIAL_CAPACITY),
-            domains: Domains::with_capacity(2 * INITIAL_CAPACITY),
-            requirements: Vec::with_capacity(INITIAL_CAPACITY),
-            ..Self::default()
-        }
-    }
-
     /// Continues until there is a result: `None` if a class rule or a requirement is violated.
     pub(crate) fn advance(
         &mut self,

@@ -72,14 +72,6 @@ pub(super) struct ClauseDatabase {
 }
 
 impl ClauseDatabase {
-    /// No clauses, with capacity for those of a small problem.
-    pub(super) fn new() -> Self {
-        Self {
-            antecedents: Vec::with_capacity(64),
-            ..Self::default()
-        }
-    }
-
     /// Adds a binary clause. Its first literal is that of the owner.
     #[inline]
     pub(super) fn add_binary(

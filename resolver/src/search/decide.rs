@@ -192,9 +192,6 @@ impl VariableQueue {
     }
 }
 
-/// How many expanded releases fit without allocating again.
-const INITIAL_CAPACITY: usize = 64;
-
 /// A release with a place in the order, and the range of its requirements.
 #[derive(Debug, Clone, Copy)]
 struct PlacedRelease {
@@ -299,21 +296,6 @@ pub(super) struct DecisionOrder {
 }
 
 impl DecisionOrder {
-    /// An empty order, with capacity for that of a small problem.
-    pub(super) fn new() -> Self {
-        Self {
-            targets: ExpandedRequirements {
-                all: Vec::with_capacity(2 * INITIAL_CAPACITY),
-                starts: Vec::with_capacity(INITIAL_CAPACITY),
-                latest: Vec::with_capacity(INITIAL_CAPACITY),
-            },
-            items: Vec::with_capacity(INITIAL_CAPACITY / 2),
-            vars: Vec::with_capacity(INITIAL_CAPACITY),
-            marks: Vec::with_capacity(INITIAL_CAPACITY / 2),
-            ..Self::default()
-        }
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -146,9 +146,9 @@ mod tests {
 
     impl Lists {
         fn new() -> Self {
-            let mut assignment = Assignment::new();
+            let mut assignment = Assignment::default();
             let vars = [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), 8));
-            let clauses = ClauseDatabase::new();
+            let clauses = ClauseDatabase::default();
             Self {
                 assignment,
                 clauses,

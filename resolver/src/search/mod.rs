@@ -105,19 +105,9 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// A search without variables, with capacity for a small problem.
-    fn empty() -> Self {
-        Self {
-            assignment: Assignment::new(),
-            clauses: ClauseDatabase::new(),
-            order: DecisionOrder::new(),
-            ..Self::default()
-        }
-    }
-
     /// A search for a selection that solves a problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
-        let mut search = Box::new(Self::empty());
+        let mut search = Box::<Self>::default();
         for root in problem.universe.catalog.roots() {
             let var = search.package_var(problem, root.package);
             let mut chosen = vec![0; search.assignment.width(var)];

@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_shared_list_is_visited_after_its_single_values_moved() {
-        let (mut assignment, mut clauses) = (Assignment::new(), ClauseDatabase::new());
+        let (mut assignment, mut clauses) = (Assignment::default(), ClauseDatabase::default());
         let [one, other] =
             [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), 8));
         let mut add = |assignment: &mut Assignment, word: u64| {

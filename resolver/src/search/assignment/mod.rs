@@ -49,18 +49,6 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// An assignment without variables, with capacity for those of a small problem.
-    pub(super) fn new() -> Self {
-        Self {
-            vars: Vec::with_capacity(64),
-            details: Vec::with_capacity(64),
-            literals: Vec::with_capacity(256),
-            trail: Vec::with_capacity(256),
-            queue: Vec::with_capacity(64),
-            ..Self::default()
-        }
-    }
-
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
         let var = to_u32(self.vars.len());
         let width = width(values);
@@ -317,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_removal_is_unpropagated_until_marked_and_again_after_backtracking() {
-        let mut assignment = Assignment::new();
+        let mut assignment = Assignment::default();
         let var = assignment.add_var(Variable::Package(PackageId::FIRST), 70);
         assignment.set_watched(var, 3, true);
         assignment.set_watched(var, 66, true);

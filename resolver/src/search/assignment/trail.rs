@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn backtracking_keeps_entries_of_lower_levels() {
         for values in [3, 70] {
-            let mut assignment = Assignment::new();
+            let mut assignment = Assignment::default();
             let [one, other] =
                 [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), values));
             let absent = Term {

@@ -212,7 +212,7 @@ impl Improvement<'_> {
                 self.selection = selection;
                 return Ok(true);
             }
-            candidates = candidates.intersection(&PositionSet::single(index).complement());
+            candidates = candidates.without(index);
         }
     }
 
@@ -435,8 +435,7 @@ impl AllowedByAll {
             let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
                 continue;
             };
-            let mut words = vec![0; universe.catalog.width(bound.package)];
-            only.copy_to(&mut words);
+            let words = only.to_words(universe.catalog.width(bound.package));
             self.restrict(bound.package, &words);
         }
     }

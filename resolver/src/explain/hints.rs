@@ -5,7 +5,7 @@ use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::missing_classes::extending;
-use super::phrases::LISTED_VERSIONS;
+use super::phrases::{LISTED_VERSIONS, kind_and_name};
 use super::summary::ConstraintSource;
 use super::{Hint, SuggestedChange};
 use crate::class_rules::Violation;
@@ -164,11 +164,7 @@ fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -
             .name(*one)
             .cmp(universe.catalog.name(*other))
     });
-    let name = universe.catalog.class_name(class);
-    let (what, name) = match name.interface_name() {
-        Some(interface) => ("interface", interface),
-        None => ("class", name.clone()),
-    };
+    let (what, name) = kind_and_name(universe.catalog.class_name(class));
     let excluded = found.iter().find_map(|(package, defining)| {
         let (release, exclusions) = least_excluded(universe, *package, defining)?;
         let is_known = !universe.catalog.has_unknown_classes(release);

@@ -4,7 +4,7 @@
 use pkgres_manifest::ClassName;
 
 use super::conflict::{Reason, ReasonKind, reason_about};
-use super::phrases::{Edge, some_classes};
+use super::phrases::{Edge, kind_and_name, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
@@ -158,12 +158,8 @@ pub(super) fn extends_reasons(
     }
     let mut dependents = releases;
     dependents.retain(|release| reported.contains(release.index));
-    let name = problem.universe.catalog.class_name(class).clone();
+    let (what, name) = kind_and_name(problem.universe.catalog.class_name(class));
     let (classes, extend, edge) = extending_classes_of(problem.universe, &dependents, class);
-    let (what, name) = match name.interface_name() {
-        Some(interface) => ("interface", interface),
-        None => ("class", name),
-    };
     let (class_name, interface) = (name.clone(), name.clone());
     let [kind, lacks] = match edge {
         Edge::Extends => [

@@ -144,6 +144,14 @@ pub(super) fn some_classes(
     }
 }
 
+/// Whether a name is that of an interface or a class, and the name.
+pub(super) fn kind_and_name(class: &ClassName) -> (&'static str, ClassName) {
+    match class.interface_name() {
+        Some(interface) => ("interface", interface),
+        None => ("class", class.clone()),
+    }
+}
+
 /// A class or interface by its name, with its kind if it is an interface.
 pub(super) fn named(class: &ClassName) -> String {
     match class.interface_name() {

@@ -6,6 +6,7 @@ use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::phrases::kind_and_name;
 use crate::class_rules::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
 use crate::set::PositionSet;
@@ -320,12 +321,8 @@ fn class_summary(universe: &Universe, facts: &[Fact]) -> Option<Summary> {
             Some(Summary::new(Code::ClassCycle, text))
         }
         Fact::Extends { class, .. } => {
-            let class = catalog.class_name(*class);
-            let what = match class.interface_name() {
-                Some(interface) => format!("interface `{interface}`"),
-                None => format!("class `{class}`"),
-            };
-            let text = format!("no version that could be chosen defines the {what}");
+            let (what, name) = kind_and_name(catalog.class_name(*class));
+            let text = format!("no version that could be chosen defines the {what} `{name}`");
             Some(Summary::new(Code::ClassUnavailable, text))
         }
         _ => None,

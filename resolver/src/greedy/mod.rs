@@ -183,8 +183,7 @@ impl Greedy {
         let Some((package, defining)) = defining else {
             return false;
         };
-        let mut allowed = vec![0; universe.catalog.width(package)];
-        defining.copy_to(&mut allowed);
+        let allowed = defining.to_words(universe.catalog.width(package));
         self.restrict(package, &allowed)
     }
 

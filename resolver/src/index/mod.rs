@@ -426,6 +426,14 @@ impl CompiledIndex {
         self.interfaces.contains(&class)
     }
 
+    /// The class that a parent of a table is.
+    fn parent_class(&self, table: u32, parent: ParentNumber) -> u32 {
+        match parent {
+            ParentNumber::Own(own) => self.table_classes(table)[own as usize],
+            ParentNumber::External(at) => self.externals(table)[at as usize],
+        }
+    }
+
     /// Whether a class of a table implements an interface.
     pub(crate) fn implements_interfaces(&self, table: u32) -> bool {
         if self.interfaces.is_empty() {
@@ -433,10 +441,7 @@ impl CompiledIndex {
         }
         let classes = self.table_classes(table);
         let mut parents = (0..classes.len()).flat_map(|position| self.parents(table, position));
-        parents.any(|parent| match parent {
-            ParentNumber::Own(own) => self.is_interface(classes[own as usize]),
-            ParentNumber::External(at) => self.is_interface(self.externals(table)[at as usize]),
-        })
+        parents.any(|parent| self.is_interface(self.parent_class(table, parent)))
     }
 
     /// Whether the class at a position of a table extends the root class implicitly: it names no class as its parent, and
@@ -448,12 +453,7 @@ impl CompiledIndex {
         }
         let classes = self.table_classes(table);
         !self.is_interface(classes[position])
-            && parents.all(|parent| {
-                self.is_interface(match parent {
-                    ParentNumber::Own(own) => classes[own as usize],
-                    ParentNumber::External(at) => self.externals(table)[at as usize],
-                })
-            })
+            && parents.all(|parent| self.is_interface(self.parent_class(table, parent)))
     }
 
     /// Whether no class of a table names a parent.

@@ -248,7 +248,7 @@ impl ReachedSet {
                 if !(requirements.iter())
                     .all(|requirement| self.contains_all(universe, split, requirement))
                 {
-                    closed = closed.intersection(&PositionSet::single(release.index).complement());
+                    closed = closed.without(release.index);
                 }
             }
             packages.push((*package, closed));

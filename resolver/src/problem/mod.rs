@@ -274,9 +274,20 @@ impl<'universe> Problem<'universe> {
         &self.nogoods
     }
 
+    /// The package that a variable is about.
+    pub(crate) fn package_of(&self, variable: Variable) -> PackageId {
+        match variable {
+            Variable::Package(package) => package,
+            Variable::Release(release) => release.package,
+            Variable::Binding(release, number) => {
+                self.universe.required_package(release, number as usize)
+            }
+        }
+    }
+
     /// The variable that decides what a requirement is bound to.
     pub(crate) fn bound_variable(&self, release: ReleaseId, number: usize) -> Variable {
-        let package = self.universe.known_details(release).requirements[number].package;
+        let package = self.universe.required_package(release, number);
         if self.is_split(package) {
             Variable::Binding(release, to_u32(number))
         } else {

@@ -225,7 +225,7 @@ impl NogoodBuilder {
             self.bindings.extend(bindings);
             // The packages before the last one must still not define the class.
             for number in 0..earlier.len() {
-                let package = problem.universe.known_details(release).requirements[number].package;
+                let package = problem.universe.required_package(release, number);
                 let defining = problem.universe.catalog.definers(package, step.parent);
                 if !defining.is_empty() {
                     let allowed = problem.universe.catalog.candidates_of(package);

@@ -372,18 +372,15 @@ pub(super) fn first_compromise(universe: &Universe, selection: &Selection) -> Op
                 continue;
             }
             let is_named = prerelease_named.contains(&package);
-            let mut remaining = catalog.candidates_of(package);
+            let mut candidates = catalog.candidates_of(package);
             if catalog.is_locked(*bound) {
                 // A lock can have several releases of a package, and which one is best depends on who requires it.
-                remaining = PositionSet::single(bound.index);
+                candidates = PositionSet::single(bound.index);
             }
-            let mut better = Vec::new();
-            while let Some(best) = catalog.best(package, &remaining, is_named)
-                && best != bound.index
-            {
-                better.push(best);
-                remaining = remaining.intersection(&PositionSet::single(best).complement());
-            }
+            let best_first = catalog.best_first(package, candidates, is_named);
+            let better: Vec<u32> = best_first
+                .take_while(|index| *index != bound.index)
+                .collect();
             if !better.is_empty() {
                 let version = |index| catalog.version(ReleaseId { package, index }).clone();
                 let named = |release: &ReleaseId| catalog.named_version(*release);

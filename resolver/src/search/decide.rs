@@ -106,26 +106,20 @@ impl Search {
     fn best_by_preference(&self, problem: &Problem<'_>, var: Var) -> u32 {
         let values = self.assignment.var(var).values;
         let (domain, universe) = (self.assignment.domain(var), &*problem.universe);
-        let (package, binding) = match self.assignment.details(var).variable {
-            Variable::Package(package) => (package, None),
-            Variable::Binding(release, number) => {
-                let number = number as usize;
-                let package = universe.known_details(release).requirements[number].package;
-                (package, Some((release, number)))
-            }
-            Variable::Release(_) => return 0,
-        };
+        let variable = self.assignment.details(var).variable;
+        if let Variable::Release(_) = variable {
+            return 0;
+        }
+        let package = problem.package_of(variable);
         let mut candidates = domain.to_vec();
         bits::remove(&mut candidates, values);
         let candidates = PositionSet::of_words(&candidates);
         let named = self.order.is_prerelease_named(package);
-        let best = match binding {
-            Some((release, number)) => {
-                universe
-                    .catalog
-                    .best_binding(release, number, package, &candidates, named)
-            }
-            None => universe.catalog.best(package, &candidates, named),
+        let best = if let Variable::Binding(release, number) = variable {
+            let number = number as usize;
+            (universe.catalog).best_binding(release, number, package, &candidates, named)
+        } else {
+            universe.catalog.best(package, &candidates, named)
         };
         best.expect("a value is left")
     }

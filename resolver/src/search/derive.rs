@@ -180,7 +180,7 @@ impl Writer<'_, '_> {
             Origin::Requirement => ClauseOrigin::Requirement,
             Origin::Extends(class) => {
                 let catalog = &self.problem.universe.catalog;
-                let owner = terms.first().and_then(|owner| self.package(owner.var));
+                let owner = terms.first().map(|owner| self.package(owner.var));
                 match owner {
                     Some(owner) => ClauseOrigin::Class {
                         owner: catalog.name(owner).clone(),
@@ -201,15 +201,9 @@ impl Writer<'_, '_> {
     }
 
     /// The package whose releases are the values of a variable.
-    fn package(&self, var: Var) -> Option<PackageId> {
-        Some(match self.assignment.details(var).variable {
-            Variable::Package(package) => package,
-            Variable::Release(release) => release.package,
-            Variable::Binding(release, number) => {
-                let details = self.problem.universe.known_details(release);
-                details.requirements.get(number as usize)?.package
-            }
-        })
+    fn package(&self, var: Var) -> PackageId {
+        let variable = self.assignment.details(var).variable;
+        self.problem.package_of(variable)
     }
 
     fn origin_of_fact(&self, fact: &Fact, terms: &[Term]) -> ClauseOrigin {
@@ -237,10 +231,8 @@ impl Writer<'_, '_> {
                 classes.sort_unstable();
                 classes.dedup();
                 // Packages that were searched without success, and cannot define the class, do not matter.
-                let packages: Vec<PackageId> = terms
-                    .iter()
-                    .filter_map(|term| self.package(term.var))
-                    .collect();
+                let packages = terms.iter().map(|term| self.package(term.var));
+                let packages: Vec<PackageId> = packages.collect();
                 let pairs = nogood.bindings.iter();
                 let pairs = pairs.filter(|(_, target)| packages.contains(target));
                 let requirements = pairs
@@ -290,8 +282,7 @@ impl Writer<'_, '_> {
                 version: catalog.version(release).clone(),
             },
             Variable::Binding(release, number) => {
-                let details = self.problem.universe.known_details(release);
-                let package = details.requirements[number as usize].package;
+                let package = (self.problem.universe).required_package(release, number as usize);
                 DerivationVariable::Binding {
                     owner: Release::new(
                         catalog.name(release.package).clone(),

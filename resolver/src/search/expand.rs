@@ -81,8 +81,7 @@ impl Search {
             if !problem.is_in_force(&fact) {
                 continue;
             }
-            let mut words = vec![0; self.assignment.width(var)];
-            allowed.copy_to(&mut words);
+            let mut words = allowed.to_words(self.assignment.width(var));
             if may_be_absent {
                 bits::insert(&mut words, self.assignment.var(var).values);
             }
@@ -126,8 +125,7 @@ impl Search {
             });
         for (variable, values) in packages.chain(bindings) {
             let var = self.var(problem, variable);
-            let mut words = vec![0; self.assignment.width(var)];
-            values.copy_to(&mut words);
+            let mut words = values.to_words(self.assignment.width(var));
             let absent = self.assignment.var(var).values;
             bits::insert(&mut words, absent);
             let is_everything = bits::count(&words) > absent;
@@ -296,8 +294,7 @@ impl Search {
             .iter()
             .map(|(variable, values)| {
                 let var = self.var(problem, *variable);
-                let mut words = vec![0; self.assignment.width(var)];
-                values.copy_to(&mut words);
+                let words = values.to_words(self.assignment.width(var));
                 let set = self.assignment.store(&words);
                 Term { var, set }
             })
@@ -369,11 +366,10 @@ impl Search {
         } else {
             None
         };
-        let mut instead;
+        let instead;
         let mut allowed = problem.universe.allowed_words(requirement);
         if let Some(relaxed) = problem.relaxed(release.package, requirement.target, allowed) {
-            instead = vec![0; allowed.len()];
-            relaxed.copy_to(&mut instead);
+            instead = relaxed.to_words(allowed.len());
             allowed = &instead;
         }
         let allows_nothing = allowed.iter().all(|word| *word == 0);

@@ -95,8 +95,7 @@ impl Search {
         let mut terms = vec![self.single(var, value)];
         for (number, requirement, defining) in definers {
             let target = self.bound_var(problem, release, number, requirement.target);
-            let mut allowed = vec![0; self.assignment.width(target)];
-            defining.copy_to(&mut allowed);
+            let mut allowed = defining.to_words(self.assignment.width(target));
             // The requirement itself implies that the package is present.
             bits::insert(&mut allowed, self.assignment.var(target).values);
             let set = self.assignment.store_complement(target, &allowed);

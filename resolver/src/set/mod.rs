@@ -124,11 +124,18 @@ impl PositionSet {
         }
     }
 
-    /// Writes a bounded set as words with one bit for each number. `to` is empty before.
-    pub(crate) fn copy_to(&self, to: &mut [u64]) {
+    /// A bounded set as so many words with one bit for each number.
+    pub(crate) fn to_words(&self, width: usize) -> Vec<u64> {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no end");
-        to[..words.len()].copy_from_slice(&words);
+        let mut all = vec![0; width];
+        all[..words.len()].copy_from_slice(&words);
+        all
+    }
+
+    /// The set without a number.
+    pub(crate) fn without(&self, number: u32) -> Self {
+        self.intersection(&Self::single(number).complement())
     }
 
     fn words(&self) -> (Cow<'_, [u64]>, bool) {

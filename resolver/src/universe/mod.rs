@@ -213,6 +213,11 @@ impl Universe {
             .expect("the details of chosen releases have been worked out")
     }
 
+    /// The package of a requirement of such a release.
+    pub(crate) fn required_package(&self, release: ReleaseId, number: usize) -> PackageId {
+        self.known_details(release).requirements[number].package
+    }
+
     /// The classes of a release, if they are known.
     pub(crate) fn class_table(&mut self, release: ReleaseId) -> Option<Arc<ClassTable>> {
         self.classes.table(&mut self.catalog, release)

@@ -321,13 +321,9 @@ impl UpdateSearch {
     /// The candidates of a package, best first, regardless of the lock.
     fn best_first(&self, universe: &mut Universe, package: PackageId) -> Vec<u32> {
         let is_named = self.names_prerelease(universe, package);
-        let mut remaining = universe.catalog.candidates_of(package);
-        let mut candidates = Vec::new();
-        while let Some(best) = universe.catalog.best(package, &remaining, is_named) {
-            candidates.push(best);
-            remaining = remaining.intersection(&PositionSet::single(best).complement());
-        }
-        candidates
+        let candidates = universe.catalog.candidates_of(package);
+        let candidates = (universe.catalog).best_first(package, candidates, is_named);
+        candidates.collect()
     }
 
     /// Whether a root or a locked release names a prerelease of a package.

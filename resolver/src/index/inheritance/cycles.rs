@@ -40,12 +40,9 @@ impl Inheritance {
     fn find_cycles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
         for table in 0..index.table_classes.len() {
-            let (classes, externals) = (index.table_classes(table), index.externals(table));
-            for (position, class) in classes.iter().enumerate() {
-                extending.extend(index.parents(table, position).map(|parent| match parent {
-                    ParentNumber::Own(own) => (classes[own as usize], *class),
-                    ParentNumber::External(at) => (externals[at as usize], *class),
-                }));
+            for (position, class) in index.table_classes(table).iter().enumerate() {
+                let parents = index.parents(table, position);
+                extending.extend(parents.map(|parent| (index.parent_class(table, parent), *class)));
             }
         }
         let count = index.class_name_count();

@@ -39,18 +39,14 @@ impl VirtualPackage {
     pub(super) fn version_count(self, problem: &Problem<'_>) -> u32 {
         let universe = &*problem.universe;
         match self {
-            Self::Variable(Variable::Package(package)) => universe.catalog.release_count(package),
-            Self::Variable(Variable::Binding(release, number)) => {
-                let requirements = &universe.known_details(release).requirements;
-                universe
-                    .catalog
-                    .release_count(requirements[number as usize].package)
+            Self::Start | Self::Variable(Variable::Release(_)) | Self::Nogood(_) | Self::Never => 1,
+            Self::Variable(variable) => {
+                (universe.catalog).release_count(problem.package_of(variable))
             }
             Self::Provider(release, _) => {
                 u32::try_from(universe.known_details(release).requirements.len())
                     .expect("fewer than 2^32 requirements")
             }
-            Self::Start | Self::Variable(Variable::Release(_)) | Self::Nogood(_) | Self::Never => 1,
         }
     }
 }
@@ -89,9 +85,8 @@ pub(super) fn dependencies(
         VirtualPackage::Variable(variable) => {
             if let Some(release) = variable.release(version) {
                 add_release(problem, release, &mut found)?;
-            } else if let Variable::Binding(release, number) = variable {
-                let details = problem.universe.known_details(release);
-                let package = details.requirements[number as usize].package;
+            } else {
+                let package = problem.package_of(variable);
                 found.push(Dependency {
                     target: VirtualPackage::Variable(Variable::Release(ReleaseId {
                         package,
@@ -142,8 +137,7 @@ fn add_nogoods(problem: &Problem<'_>, variable: Variable, value: u32, found: &mu
         let count = u32::try_from(nogood.terms.len()).expect("few terms");
         for (term, (of, values)) in (0..).zip(&nogood.terms) {
             if *of == variable && values.contains(value) {
-                let others = PositionSet::range(0, count)
-                    .intersection(&PositionSet::single(term).complement());
+                let others = PositionSet::range(0, count).without(term);
                 let target = VirtualPackage::Nogood(number);
                 add(problem, target, others, Fact::Nogood(number), found);
             }

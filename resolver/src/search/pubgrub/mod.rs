@@ -281,8 +281,7 @@ impl Session<'_, '_> {
             }
             VirtualPackage::Variable(Variable::Binding(release, number)) => {
                 let number = number as usize;
-                let package =
-                    self.problem.universe.known_details(release).requirements[number].package;
+                let package = self.problem.universe.required_package(release, number);
                 let named = prerelease_named(&self.trail, package);
                 self.problem
                     .universe

@@ -180,6 +180,20 @@ impl Catalog {
         }
     }
 
+    /// Some releases of a package, best first.
+    pub(crate) fn best_first(
+        &self,
+        package: PackageId,
+        mut remaining: PositionSet,
+        prerelease_named: bool,
+    ) -> impl Iterator<Item = u32> {
+        std::iter::from_fn(move || {
+            let best = self.best(package, &remaining, prerelease_named)?;
+            remaining = remaining.without(best);
+            Some(best)
+        })
+    }
+
     /// The best of a set of releases of a package that is given as words.
     #[inline]
     pub(crate) fn best_of_words(

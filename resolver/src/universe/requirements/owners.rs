@@ -217,8 +217,7 @@ impl Requirements {
         set: &PositionSet,
     ) -> SetId {
         let at = self.words.len();
-        self.words.resize(at + catalog.width(package), 0);
-        set.copy_to(&mut self.words[at..]);
+        self.words.extend(set.to_words(catalog.width(package)));
         SetId {
             place: SetPlace::Store,
             at: to_u32(at),

@@ -83,7 +83,6 @@ fn improve(
         allowed_by_all: AllowedByAll::compute(universe, &selection, split),
         requirements: Vec::new(),
         classes: ClassRequirements::default(),
-        any_names_prerelease: universe.catalog.any_names_prerelease(),
         universe,
         selection,
         split,
@@ -103,8 +102,6 @@ struct Improvement<'search> {
     allowed_by_all: AllowedByAll,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
-    /// If this is false, there is no need to look for requirements that name prereleases.
-    any_names_prerelease: bool,
 }
 
 /// The decisions up to a point of a walk through a selection.
@@ -153,7 +150,7 @@ impl Improvement<'_> {
     fn decide(&mut self, decided: &mut Decided, release: ReleaseId) {
         let package = release.package;
         let is_first = !std::mem::replace(&mut decided.packages[package.position()], true);
-        if (is_first || self.split.contains(&package)) && self.any_names_prerelease {
+        if is_first || self.split.contains(&package) {
             self.universe.requirements(release, &mut self.requirements);
             let named = self
                 .requirements

@@ -194,7 +194,6 @@ impl CompiledIndex {
     fn of_sections(mut sections: Sections) -> Result<Self, IndexBytesError> {
         // Fields are evaluated in the order in which they are written here.
         let index = Self {
-            any_names_prerelease: std::sync::OnceLock::new(),
             names: Texts(sections.lists()?),
             first_release: sections.column()?,
             package_flags: sections.column()?,

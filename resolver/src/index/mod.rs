@@ -38,7 +38,6 @@ pub(crate) use inheritance::{ClassDefiners, Inheritance, Link, SEVERAL, nodes_le
 pub(crate) use interner::Interner;
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
@@ -141,8 +140,6 @@ pub struct CompiledIndex {
     inheritance: Inheritance,
     /// Whether there are classes, or releases whose classes are unknown.
     has_classes: bool,
-    /// Whether any spec names a prerelease, computed when it is first needed.
-    any_names_prerelease: OnceLock<bool>,
     /// The locations of requirements, if they come from manifest files.
     locations: Vec<Option<Location>>,
 }
@@ -329,12 +326,6 @@ impl CompiledIndex {
     #[inline]
     pub(crate) fn names_prerelease(&self, spec: u32) -> bool {
         self.spec_flags[spec as usize] & NAMES_PRERELEASE != 0
-    }
-
-    /// Whether any spec names a prerelease.
-    pub(crate) fn any_names_prerelease(&self) -> bool {
-        let any = || (self.spec_flags.iter()).any(|flags| flags & NAMES_PRERELEASE != 0);
-        *self.any_names_prerelease.get_or_init(any)
     }
 
     /// The words of a set: one bit for each release, see [`width`].

@@ -55,10 +55,6 @@ impl LoadedIndexes {
         })
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &LoadedIndex> {
-        self.all.iter()
-    }
-
     pub(super) fn find(&self, loaded: u32) -> Option<&LoadedIndex> {
         self.all.get(loaded as usize)
     }

@@ -125,14 +125,6 @@ impl Catalog {
         self.indexes.first_attached().is_some()
     }
 
-    /// Whether any known requirement names a prerelease.
-    pub(crate) fn any_names_prerelease(&self) -> bool {
-        // What a model requires is in no index.
-        self.roots.model().is_some()
-            || (self.policy.overrides()).any(|(_, spec)| spec.names_prerelease())
-            || (self.indexes.iter()).any(|loaded| loaded.index().any_names_prerelease())
-    }
-
     /// Marks a package as required by a release that the search looked at.
     pub(crate) fn set_required(&mut self, package: PackageId) {
         self.packages[package.position()].is_required = true;

@@ -402,7 +402,6 @@ fn read_simple(
 ) -> Next {
     let loaded = catalog.indexes().get(reader.loaded);
     let index = loaded.index();
-    let names_prerelease = index.any_names_prerelease();
     for IndexedRequirement {
         target: name,
         spec,
@@ -426,7 +425,7 @@ fn read_simple(
             width: 1,
             owners: Owners::Set(SetId::indexed(reader.loaded, sets)),
             is_as_indexed: true,
-            names_prerelease: names_prerelease && index.names_prerelease(spec),
+            names_prerelease: index.names_prerelease(spec),
             is_short: reader.owners_width == 1,
         });
     }

@@ -21,12 +21,11 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget::{Budget, Interrupt};
 use crate::class_rules;
 use crate::contracts::violated_contracts;
-use crate::index::{NONE, to_u32};
 use crate::problem::Problem;
 use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
@@ -182,8 +181,8 @@ impl Improvement<'_> {
             self.universe.requirements(owner, &mut self.requirements);
             PositionSet::of_words(self.universe.allowed_words(&self.requirements[number]))
         } else {
-            match self.allowed_by_all.of(self.universe, package) {
-                Some(words) => PositionSet::of_words(words),
+            match self.allowed_by_all.0.get(&package) {
+                Some(allowed) => allowed.clone(),
                 None => return Ok(false),
             }
         };
@@ -342,14 +341,9 @@ fn binding_after(
     )
 }
 
-/// The intersection of all requirements on a package, for packages with better candidates than the
-/// chosen one.
+/// What all requirements on a package allow together, for packages with better candidates than the chosen one.
 #[derive(Default)]
-struct AllowedByAll {
-    /// For each package the start of its set in `words`; [`NONE`] if it has none.
-    sets: Vec<u32>,
-    words: Vec<u64>,
-}
+struct AllowedByAll(FxHashMap<PackageId, PositionSet>);
 
 impl AllowedByAll {
     fn compute(
@@ -357,18 +351,24 @@ impl AllowedByAll {
         selection: &Selection,
         split: &BTreeSet<PackageId>,
     ) -> Self {
-        let mut allowed_by_all = Self::default();
-        allowed_by_all.track(universe, selection, split);
+        let improvable = selection.releases().iter().filter(|release| {
+            !universe.catalog.is_root(release.package)
+                && !split.contains(&release.package)
+                && !universe.catalog.is_best(**release)
+        });
+        let improvable = improvable.map(|release| (release.package, PositionSet::FULL));
+        let mut allowed_by_all = Self(improvable.collect());
         let (mut requirements, mut classes) = (Vec::new(), ClassRequirements::default());
         for (at, release) in selection.releases().iter().enumerate() {
             let mut bound = selection.bound_at(at).iter();
-            if !bound.any(|bound| allowed_by_all.is_tracked(bound.package)) {
+            if !bound.any(|bound| allowed_by_all.0.contains_key(&bound.package)) {
                 continue;
             }
             universe.requirements(*release, &mut requirements);
             for requirement in &requirements {
-                let allowed = universe.allowed_words(requirement);
-                allowed_by_all.restrict(requirement.target, allowed);
+                allowed_by_all.restrict(requirement.target, || {
+                    PositionSet::of_words(universe.allowed_words(requirement))
+                });
             }
             if !universe.requirements_define_all_classes(*release, &requirements) {
                 universe.class_requirements(*release, &requirements, &mut classes);
@@ -378,34 +378,9 @@ impl AllowedByAll {
         allowed_by_all
     }
 
-    /// Adds a set for each package with better candidates.
-    fn track(&mut self, universe: &Universe, selection: &Selection, split: &BTreeSet<PackageId>) {
-        self.sets.resize(universe.catalog.package_count(), NONE);
-        for release in selection.releases() {
-            let package = release.package;
-            if universe.catalog.is_root(package)
-                || split.contains(&package)
-                || universe.catalog.is_best(*release)
-            {
-                continue;
-            }
-            self.sets[package.position()] = to_u32(self.words.len());
-            let width = universe.catalog.width(package);
-            self.words.resize(self.words.len() + width, u64::MAX);
-        }
-    }
-
-    fn is_tracked(&self, package: PackageId) -> bool {
-        self.sets[package.position()] != NONE
-    }
-
-    /// Intersects the set of a package with the releases that a requirement allows.
-    fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
-        if self.is_tracked(package) {
-            let words = &mut self.words[self.sets[package.position()] as usize..];
-            for (word, allowed) in words.iter_mut().zip(allowed) {
-                *word &= allowed;
-            }
+    fn restrict(&mut self, package: PackageId, allowed: impl FnOnce() -> PositionSet) {
+        if let Some(all) = self.0.get_mut(&package) {
+            *all = all.intersection(&allowed());
         }
     }
 
@@ -419,27 +394,16 @@ impl AllowedByAll {
         classes: &ClassRequirements,
     ) {
         for class_requirement in &classes.all {
-            let mut defining = selection
-                .bound(release)
-                .iter()
+            let bound = selection.bound(release).iter();
+            let mut defining = bound
                 .map(|bound| {
-                    (
-                        *bound,
-                        (universe.catalog).definers(bound.package, class_requirement.class),
-                    )
+                    let class = class_requirement.class;
+                    (*bound, universe.catalog.definers(bound.package, class))
                 })
                 .filter(|(bound, defining)| defining.contains(bound.index));
-            let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
-                continue;
-            };
-            let words = only.to_words(universe.catalog.width(bound.package));
-            self.restrict(bound.package, &words);
+            if let (Some((bound, only)), None) = (defining.next(), defining.next()) {
+                self.restrict(bound.package, || only);
+            }
         }
-    }
-
-    /// The releases that all requirements allow; `None` if there is no better candidate.
-    fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
-        let set = self.sets[package.position()];
-        (set != NONE).then(|| &self.words[set as usize..][..universe.catalog.width(package)])
     }
 }

@@ -116,7 +116,6 @@ struct Decided {
 struct Exchange {
     owner: ReleaseId,
     number: usize,
-    /// The current release.
     current: ReleaseId,
     better: ReleaseId,
 }

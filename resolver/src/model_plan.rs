@@ -301,7 +301,6 @@ impl ObjectPackages {
         })
     }
 
-    /// The requirement of an object.
     fn requirement(
         &self,
         id: ObjectId,

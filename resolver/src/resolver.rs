@@ -135,7 +135,6 @@ pub struct Resolver {
     options: SolveOptions,
     budget: Budget,
     phase: Phase,
-    /// Builds the report of an update.
     update: Option<ReportBuilder>,
     /// The packages whose releases were provided.
     provided_names: FxHashSet<PackageName>,
@@ -464,7 +463,6 @@ impl Resolver {
         }
     }
 
-    /// The step for an interrupt.
     fn interrupted(&mut self, interrupt: Interrupt) -> Step {
         match interrupt {
             Interrupt::Exhausted => {

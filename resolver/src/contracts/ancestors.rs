@@ -20,7 +20,6 @@ pub(crate) struct Lookup {
     pub(crate) outcome: LookupOutcome,
 }
 
-/// The outcome of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookupOutcome {
     /// The release defines the class, and the walk went on in it.
@@ -95,7 +94,6 @@ impl AncestorWalk {
         self.queue.pop_front()
     }
 
-    /// Queues the parents of a class.
     pub(super) fn push_parents(&mut self, universe: &Universe, selection: &Selection, at: ClassAt) {
         let Some(table) = &universe.known_details(at.release).classes else {
             return;

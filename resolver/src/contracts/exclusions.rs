@@ -29,7 +29,6 @@ pub(crate) enum ExclusionSource {
 /// A property that the class of an object declares itself.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnDeclaration {
-    /// The object.
     pub(crate) holder: ObjectId,
     property: String,
     /// The place of an object in the property, and what the declaration excludes in it.

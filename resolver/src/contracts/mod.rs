@@ -106,7 +106,6 @@ pub(crate) enum ContractProblem {
 pub(crate) struct ClassProblem {
     /// The class that the value must be.
     pub(crate) class: ClassName,
-    /// The versions that the contract allows.
     pub(crate) allowed: AllowedVersions,
     /// The object that the property holds.
     pub(crate) object: ObjectId,
@@ -208,7 +207,6 @@ struct ConstrainedStart<'a> {
     constraint: &'a ClassConstraint,
     /// The beginning of the mapping.
     described: usize,
-    /// The release that declares the contract.
     declared_by: ReleaseId,
     /// The violation, if there is one.
     violation: TracedViolation,

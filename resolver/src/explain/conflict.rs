@@ -344,7 +344,6 @@ pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
     })
 }
 
-/// A conflict that has only roots.
 fn conflict_of_roots(
     summary: String,
     text: String,

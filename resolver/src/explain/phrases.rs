@@ -144,7 +144,6 @@ pub(super) fn some_classes(
     }
 }
 
-/// Whether a name is that of an interface or a class, and the name.
 pub(super) fn kind_and_name(class: &ClassName) -> (&'static str, ClassName) {
     match class.interface_name() {
         Some(interface) => ("interface", interface),

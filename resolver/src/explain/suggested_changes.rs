@@ -66,7 +66,6 @@ pub(super) struct SuggestedChanges {
     may_split: bool,
 }
 
-/// A requirement in a conflict.
 #[derive(Debug, Clone)]
 struct ConflictingRequirement {
     owner: PackageId,

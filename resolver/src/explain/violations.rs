@@ -35,7 +35,6 @@ struct ClassShape {
     holder: ObjectId,
     /// The property, with positions in lists and keys of mappings.
     path: String,
-    /// The class that declares the property.
     declared_by: ClassOfRelease,
     /// The class that the contract demands.
     expected: String,
@@ -181,7 +180,6 @@ impl Round {
         }
     }
 
-    /// Its places.
     fn places<'cycle>(&self, cycle: &'cycle [ClassAt]) -> impl Iterator<Item = Place> + 'cycle {
         let all = cycle.iter().map(place).cycle();
         all.skip(self.start).take(self.length)

@@ -7,7 +7,6 @@ use crate::index::{NONE, to_u32};
 use crate::set::bits;
 use crate::universe::{PackageId, ReleaseId};
 
-/// The domain of a package.
 #[derive(Debug, Clone, Copy)]
 struct PackageDomain {
     /// The allowed releases; if they have several words, the index of these.
@@ -35,7 +34,6 @@ impl PackageDomain {
     }
 }
 
-/// A word that was changed.
 #[derive(Debug, Clone, Copy)]
 enum ChangedWord {
     Package(PackageId),
@@ -150,7 +148,6 @@ impl Domains {
         self.all[package.position()].prerelease_named = true;
     }
 
-    /// Whether a requirement names a prerelease of a package.
     #[inline]
     pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
         self.all[package.position()].prerelease_named

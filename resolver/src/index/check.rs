@@ -18,7 +18,6 @@ fn ensure(holds: bool, otherwise: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-/// Checks that an index is consistent.
 pub(super) fn check(index: &CompiledIndex) -> Checked {
     let names = count(&index.names.0, "names")?;
     sorted(&index.names, PackageName::is_native, "names")?;

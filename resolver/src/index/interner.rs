@@ -37,7 +37,6 @@ impl<'records, T: Ord + Hash> SortedNumbers<'records, T> {
         Self { items, numbers }
     }
 
-    /// The number of an item.
     pub(super) fn number(&self, item: &T) -> u32 {
         self.numbers[item]
     }

@@ -294,13 +294,11 @@ impl CompiledIndex {
         ))
     }
 
-    /// The numbers of the requirements of a release.
     #[inline]
     pub(crate) fn requirement_range(&self, release: u32) -> std::ops::Range<usize> {
         self.requirements.range(release)
     }
 
-    /// The requirements in a range.
     #[inline]
     pub(crate) fn requirements(
         &self,
@@ -417,7 +415,6 @@ impl CompiledIndex {
         self.interfaces.contains(&class)
     }
 
-    /// The class that a parent of a table is.
     fn parent_class(&self, table: u32, parent: ParentNumber) -> u32 {
         match parent {
             ParentNumber::Own(own) => self.table_classes(table)[own as usize],

@@ -13,7 +13,6 @@ impl CompiledIndex {
         self.inheritance().prefetch_extends(release);
     }
 
-    /// Prefetches the requirements of a release.
     pub(crate) fn prefetch_requirements(&self, release: u32) {
         let range = self.requirements.range(release);
         prefetch_index(&*self.requirements.items, range.start);

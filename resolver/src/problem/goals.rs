@@ -126,7 +126,6 @@ impl Goals {
         wanted.into_iter().chain(stays).collect()
     }
 
-    /// Removes all loop nogoods.
     pub(crate) fn clear_loop_nogoods(&mut self) {
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
@@ -265,7 +264,6 @@ impl ReachedSet {
         }
     }
 
-    /// Whether all candidates of a requirement are in the set.
     fn contains_all(
         &self,
         universe: &Universe,

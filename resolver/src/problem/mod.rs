@@ -164,7 +164,6 @@ impl<'universe> Problem<'universe> {
         self.nogoods
     }
 
-    /// Sets the goals of an update.
     pub(crate) fn set_goals(&mut self, goals: Goals) {
         self.goals = goals;
     }
@@ -274,7 +273,6 @@ impl<'universe> Problem<'universe> {
         &self.nogoods
     }
 
-    /// The package that a variable is about.
     pub(crate) fn package_of(&self, variable: Variable) -> PackageId {
         match variable {
             Variable::Package(package) => package,
@@ -342,7 +340,6 @@ impl<'universe> Problem<'universe> {
         self.add(nogood);
     }
 
-    /// Adds a nogood.
     pub(crate) fn add(&mut self, nogood: Nogood) {
         self.nogoods.push(nogood);
     }

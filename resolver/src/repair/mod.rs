@@ -180,7 +180,6 @@ fn is_own(restriction: &Restriction) -> bool {
     matches!(restriction, Restriction::Requirement { .. })
 }
 
-/// A search for repairs in progress.
 struct RepairSearch<'request, S> {
     request: &'request Request,
     solve: S,

@@ -390,7 +390,6 @@ pub struct PackageUpdate {
 }
 
 impl PackageUpdate {
-    /// Whether a version moves.
     pub(crate) fn moves(&self, version: &Version) -> bool {
         self.from.is_empty() || self.from.contains(version)
     }

@@ -20,7 +20,6 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 #[error("a lockfile cannot keep the versions of an object model; they are written into the model")]
 pub struct ModelNotLockable;
 
-/// The lockfile of a selection.
 pub(super) fn lockfile(
     universe: &Universe,
     selection: &Selection,

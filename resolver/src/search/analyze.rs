@@ -31,7 +31,6 @@ use crate::set::bits;
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
 
-/// A term of the resolvent.
 #[derive(Debug)]
 struct ResolventTerm {
     var: Var,

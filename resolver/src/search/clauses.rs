@@ -197,7 +197,6 @@ impl ClauseDatabase {
         ClauseStatus::Moved
     }
 
-    /// The terms of a clause.
     pub(super) fn terms(&self, assignment: &Assignment, reason: ClauseRef, terms: &mut Vec<Term>) {
         terms.clear();
         match reason {

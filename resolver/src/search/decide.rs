@@ -218,7 +218,6 @@ struct PendingVariable {
     pub(super) package: PackageId,
 }
 
-/// The requirements of expanded releases.
 #[derive(Debug, Default)]
 struct ExpandedRequirements {
     all: Vec<RequiredVariable>,

@@ -93,7 +93,6 @@ impl Search {
         }
     }
 
-    /// Adds the last loop nogood for a package.
     pub(super) fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
         let goal = problem.goals().goal(package);
         if let Some(loop_nogood) = goal.and_then(|goal| goal.loop_nogoods.last()).cloned() {
@@ -283,7 +282,6 @@ impl Search {
         self.new_clauses.push_back(number);
     }
 
-    /// Adds a nogood of the problem.
     pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
         let fact = Fact::Nogood(number);
         if !problem.is_in_force(&fact) {

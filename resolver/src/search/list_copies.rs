@@ -79,7 +79,6 @@ impl ListCopies {
         self.linked_visits += visits;
     }
 
-    /// The literals of a copy.
     #[inline]
     pub(super) fn literals(&self, list: ListCopy) -> &[CopiedLiteral] {
         &self.literals[list.from as usize..list.until as usize]

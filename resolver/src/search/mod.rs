@@ -132,7 +132,6 @@ impl Search {
         search
     }
 
-    /// Adds the last nogood of the problem.
     pub(super) fn add_last_nogood(&mut self, problem: &mut Problem<'_>) {
         if let Some(nogood) = problem.nogoods().last().cloned() {
             let number = to_u32(problem.nogoods().len() - 1);

@@ -299,7 +299,6 @@ impl Refuted {
         }
     }
 
-    /// The problem.
     pub(crate) fn problem<'universe>(
         &self,
         universe: &'universe mut Universe,
@@ -408,7 +407,6 @@ impl VarRemovals {
     }
 }
 
-/// The values outside of a term.
 fn outside(assignment: &Assignment, term: Term) -> impl Iterator<Item = u32> {
     let mut values = vec![0; assignment.width(term.var)];
     bits::fill(&mut values, assignment.var(term.var).values);

@@ -133,7 +133,6 @@ impl PositionSet {
         all
     }
 
-    /// The set without a number.
     pub(crate) fn without(&self, number: u32) -> Self {
         self.intersection(&Self::single(number).complement())
     }

@@ -80,7 +80,6 @@ impl Universe {
         }
     }
 
-    /// Adds a root.
     pub(crate) fn add_root(&mut self, root: Root) {
         match root {
             Root::Package(record) => {

@@ -80,7 +80,6 @@ pub(crate) struct UpdateSearch {
     unlocked: BTreeSet<usize>,
     stage: Stage,
     search: Option<SearchEngine>,
-    /// The goals of the paused search.
     paused_goals: Option<Goals>,
     nogoods: Vec<Nogood>,
     findings: Findings,
@@ -137,7 +136,6 @@ enum Progress {
     Continue,
     /// Another stage.
     Next(Stage),
-    /// The answer.
     Answer(UpdateOutcome),
 }
 

@@ -23,7 +23,6 @@ use crate::index::{
 };
 use classes::classes;
 
-/// Compiles records.
 pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
     let expanded = classes::expand_wildcards(&records);
     let records = expanded
@@ -85,7 +84,6 @@ fn sort(records: &mut Vec<&IndexRecord>) {
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
 }
 
-/// For each name the range of its records.
 fn package_ranges(
     records: &[&IndexRecord],
     names: &SortedNumbers<'_, PackageName>,
@@ -212,7 +210,6 @@ impl<'records> Compiler<'records> {
         known
     }
 
-    /// What a spec allows.
     fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> AllowedReleases {
         let records = self.records;
         let releases = &records[self.packages[target as usize].clone()];
@@ -362,7 +359,6 @@ pub(in crate::index) const DIGEST_BYTES: usize = 33;
 const ARCHIVE: u8 = 0;
 const TREE: u8 = 1;
 
-/// The flags of a release.
 pub(super) fn release_flags(record: &IndexRecord) -> u8 {
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     flag(record.yanked, YANKED)

@@ -62,12 +62,10 @@ impl RequirementLists {
         Self { lists, subsets }
     }
 
-    /// The number of the list of a release.
     fn list(&self, release: u32) -> usize {
         usize::from(self.lists[release as usize])
     }
 
-    /// Whether a release requires a subset of a list.
     fn requires_subset(&self, release: u32, list: usize) -> bool {
         self.subsets[list] >> self.list(release) & 1 == 1
     }

@@ -118,12 +118,10 @@ impl Inheritance {
         unknown.copied().filter(|at| *at != NONE)
     }
 
-    /// The links of a release.
     pub(crate) fn links(&self, release: u32) -> &[Link] {
         &self.links[self.link_range(release)]
     }
 
-    /// The numbers of the links of a release.
     #[inline]
     pub(crate) fn link_range(&self, release: u32) -> Range<usize> {
         match self.link_starts.get(release as usize..release as usize + 2) {

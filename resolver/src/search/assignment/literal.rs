@@ -64,7 +64,6 @@ impl Assignment {
         set
     }
 
-    /// Stores the complement of a set.
     pub(crate) fn store_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let last = self.var(var).values;
         if let ([of], 1) = (of, self.width(var)) {
@@ -130,13 +129,11 @@ impl Assignment {
         to_u32(self.literals.len())
     }
 
-    /// Adds the literals of a clause.
     #[inline]
     pub(crate) fn add_literals(&mut self, literals: [Literal; 2]) {
         self.literals.extend_from_slice(&literals);
     }
 
-    /// The term of a literal.
     #[inline]
     pub(crate) fn term_of_literal(&self, at: u32) -> Term {
         let Literal { word, var, .. } = self.literal(at);
@@ -155,7 +152,6 @@ impl Assignment {
         (at != set).then(|| std::slice::from_ref(&self.literals[at as usize].word))
     }
 
-    /// Whether the term of a literal holds.
     #[inline]
     pub(crate) fn literal_holds(&self, at: u32) -> bool {
         let Literal { word, var, .. } = self.literal(at);
@@ -208,7 +204,6 @@ impl Assignment {
         }
     }
 
-    /// A new literal of a term.
     pub(crate) fn literal_of_term(&self, term: Term) -> Literal {
         match self.set(term) {
             [word] => Literal::of_word(term.var, *word),

@@ -158,7 +158,6 @@ impl Assignment {
         self.var(var).is_reduced_at_level_zero && bits::is_subset(self.level_zero(var), values)
     }
 
-    /// Whether a term holds.
     #[inline]
     pub(crate) fn holds(&self, term: Term) -> bool {
         bits::is_subset(self.domain(term.var), self.set(term))

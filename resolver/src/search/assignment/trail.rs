@@ -102,7 +102,6 @@ impl Assignment {
         &self.trail[at as usize]
     }
 
-    /// The values that an entry removed.
     pub(crate) fn removed(entry: &TrailEntry) -> Term {
         Term {
             var: entry.var,

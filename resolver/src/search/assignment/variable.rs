@@ -61,7 +61,6 @@ pub(crate) struct VarDetails {
     pub(crate) variable: Variable,
     /// The domain at level zero, if there are few values.
     pub(super) level_zero: u64,
-    /// The latest reduction at level zero.
     pub(crate) latest_at_level_zero: u32,
     /// The activity: how often the variable took part in conflicts.
     pub(crate) conflicts: u32,

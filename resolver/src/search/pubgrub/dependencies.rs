@@ -60,7 +60,6 @@ pub(super) struct Dependency {
     pub(super) fact: Option<Fact>,
 }
 
-/// The dependencies of a version.
 pub(super) fn dependencies(
     problem: &mut Problem<'_>,
     package: VirtualPackage,

@@ -219,7 +219,6 @@ impl Catalog {
 }
 
 impl PackageFacts {
-    /// A package that is known by name.
     pub(super) fn named(name: &PackageName) -> Self {
         Self {
             name: OnceLock::from(name.clone()),

@@ -75,7 +75,6 @@ impl LoadedIndexes {
     }
 }
 
-/// A loaded index.
 #[derive(Debug)]
 pub(in crate::universe) struct LoadedIndex {
     index: Arc<CompiledIndex>,
@@ -118,7 +117,6 @@ impl LoadedIndex {
         self.packages[name as usize] = package;
     }
 
-    /// Prefetches the interned package of a name.
     #[cfg(feature = "prefetch")]
     pub(super) fn prefetch_package(&self, name: u32) {
         prefetch_index::prefetch_index(&self.packages, name as usize);

@@ -114,7 +114,6 @@ impl Catalog {
         &self.indexes
     }
 
-    /// A compiled index.
     #[inline]
     pub(super) fn index(&self, loaded: u32) -> &CompiledIndex {
         self.indexes.index(loaded)

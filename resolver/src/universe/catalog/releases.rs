@@ -98,7 +98,6 @@ impl Catalog {
         index.prefetch_release(number);
     }
 
-    /// Prefetches the requirements of a release.
     #[cfg(feature = "prefetch")]
     pub(crate) fn prefetch_requirements(&self, release: ReleaseId) {
         let (index, number) = self.index_of_release(release);
@@ -132,7 +131,6 @@ impl Catalog {
         candidates.is_some_and(|candidates| candidates.is_last_resort(release.index))
     }
 
-    /// The candidates of a package.
     pub(crate) fn candidates_of(&self, package: PackageId) -> PositionSet {
         match &self.facts(package).candidates {
             Some(candidates) => candidates.all().clone(),
@@ -153,7 +151,6 @@ impl Catalog {
         defining.intersection(&self.candidates_of(package))
     }
 
-    /// The name and the version of a release.
     pub(crate) fn named_version(&self, release: ReleaseId) -> Release {
         Release::new(
             self.name(release.package).clone(),

@@ -115,7 +115,6 @@ impl Classes {
     }
 }
 
-/// The classes that the contracts of a package name.
 fn classes_of_contracts(package: &Package) -> impl Iterator<Item = &ClassName> {
     let classes = package.classes.iter().flat_map(BTreeMap::values);
     let properties = classes.flat_map(|class| &class.properties);

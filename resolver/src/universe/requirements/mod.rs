@@ -169,7 +169,6 @@ impl RequirementReader {
 
 /// Where the reading of simple requirements ended.
 enum Next {
-    /// At the end.
     End,
     /// At a requirement on a package that is not interned yet, by its name.
     NotInterned(u32),
@@ -298,7 +297,6 @@ impl Requirements {
         }
     }
 
-    /// Reads the requirements of the objects of a model.
     fn read_objects(&mut self, catalog: &Catalog, requirements: &mut Vec<PackageRequirement>) {
         let objects = Arc::clone(&self.objects);
         for (position, stated) in objects.iter().enumerate() {
@@ -432,7 +430,6 @@ fn read_simple(
     Next::End
 }
 
-/// The candidates of a package that match a spec.
 fn matching_candidates(catalog: &Catalog, package: PackageId, spec: &Spec) -> PositionSet {
     let matching = catalog.versions_in(package, spec);
     if catalog.has_default_order(package) {

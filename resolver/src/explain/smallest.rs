@@ -198,9 +198,10 @@ impl SmallestSearch {
             }
             for required in &classes.all {
                 let class = required.class;
-                let mut definers = problem.definers_of(*release, class).into_iter();
-                let is_found = definers.any(|(number, defining)| {
-                    is_chosen_from(&requirements[number].target, &defining)
+                let catalog = &problem.universe.catalog;
+                let is_found = requirements.iter().any(|requirement| {
+                    let defining = catalog.defining_candidates(requirement.target, class);
+                    is_chosen_from(&requirement.target, &defining)
                 });
                 if !is_found {
                     violated.insert(Fact::Extends { owner, class });

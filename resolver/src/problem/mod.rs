@@ -308,15 +308,13 @@ impl<'universe> Problem<'universe> {
         class: ClassId,
     ) -> Vec<(usize, PositionSet)> {
         let details = self.universe.details(release);
-        let mut found = Vec::new();
-        for (number, stated) in details.requirements.iter().enumerate() {
-            let catalog = &self.universe.catalog;
-            let allowed = catalog.defining_candidates(stated.package, class);
-            if !allowed.is_empty() {
-                found.push((number, allowed));
-            }
-        }
-        found
+        let catalog = &self.universe.catalog;
+        let packages = details.requirements.iter().map(|stated| stated.package);
+        let definers = packages.map(|package| catalog.defining_candidates(package, class));
+        let definers = definers.enumerate();
+        definers
+            .filter(|(_, allowed)| !allowed.is_empty())
+            .collect()
     }
 
     /// The nogood for a violation of a class rule in a selection.

@@ -44,10 +44,9 @@ impl Search {
                 continue;
             }
             if which == ExtendedClasses::MissingEverywhere {
+                let catalog = &problem.universe.catalog;
                 let is_defined = |requirement: &PackageRequirement| {
-                    let catalog = &problem.universe.catalog;
-                    let defining = catalog.definers(requirement.target, class);
-                    !defining.is_disjoint(&catalog.candidates_of(requirement.target))
+                    !(catalog.defining_candidates(requirement.target, class)).is_empty()
                 };
                 if required_class.only_definer.is_some() || requirements.iter().any(is_defined) {
                     continue;
@@ -74,16 +73,16 @@ impl Search {
             value,
             release,
         } = owner;
-        let mut definers: Vec<(usize, &PackageRequirement, PositionSet)> = Vec::new();
-        for (number, requirement) in requirements.iter().enumerate() {
-            let defining = problem.universe.catalog.definers(requirement.target, class);
-            let defining =
-                defining.intersection(&problem.universe.catalog.candidates_of(requirement.target));
-            if !defining.is_empty() {
-                definers.push((number, requirement, defining));
-            }
-        }
         let universe = &*problem.universe;
+        let definers = requirements
+            .iter()
+            .enumerate()
+            .map(|(number, requirement)| {
+                let defining = (universe.catalog).defining_candidates(requirement.target, class);
+                (number, requirement, defining)
+            });
+        let definers = definers.filter(|(_, _, defining)| !defining.is_empty());
+        let definers: Vec<(usize, &PackageRequirement, PositionSet)> = definers.collect();
         let is_implied =
             |(_, requirement, defining): &(usize, &PackageRequirement, PositionSet)| {
                 let required = universe.allowed_words(requirement);

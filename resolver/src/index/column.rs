@@ -116,10 +116,13 @@ impl Texts {
 
     /// How many texts come before a string, if they are sorted.
     pub(crate) fn count_before(&self, text: &str) -> u32 {
+        // Compares bytes, and dereferences the columns once, because this runs for each root.
+        let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
         let (mut low, mut high) = (0, self.0.len());
         while low < high {
             let middle = low.midpoint(high);
-            if self.0.run(middle) < text.as_bytes() {
+            let bounds = &starts[middle as usize..][..2];
+            if texts[bounds[0] as usize..bounds[1] as usize] < *text.as_bytes() {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -130,19 +133,8 @@ impl Texts {
 
     /// The number of a string, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        // Compares bytes, and dereferences the columns once, because this runs for each root.
-        let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
-        let (mut low, mut high) = (0, self.0.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            let bounds = &starts[middle as usize..][..2];
-            match texts[bounds[0] as usize..bounds[1] as usize].cmp(text.as_bytes()) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let at = self.count_before(text);
+        (at < self.0.len() && self.0.run(at) == text.as_bytes()).then_some(at)
     }
 }
 
@@ -232,7 +224,11 @@ impl VersionColumn {
 
     /// The version of a release.
     pub(super) fn get(&self, release: u32) -> Version {
-        match self.numbers[release as usize] {
+        self.read(self.numbers[release as usize])
+    }
+
+    fn read(&self, numbers: VersionNumbers) -> Version {
+        match numbers {
             [NONE, _, text] => {
                 let text = self.texts.get(text);
                 Version::from_stored(text).expect("the version was one when it came in")
@@ -246,23 +242,13 @@ impl VersionColumn {
 
     /// How many versions of a range of releases, which are ascending, are below a bound.
     pub(super) fn count_below(&self, releases: Range<u32>, bound: &Version) -> u32 {
-        let first = releases.start;
-        let numbers = &self.numbers[first as usize..releases.end as usize];
-        let in_numbers = three_numbers(bound);
-        let (mut low, mut high) = (0, to_u32(numbers.len()));
-        while low < high {
-            let middle = low.midpoint(high);
-            let is_below = match (numbers[middle as usize], in_numbers) {
-                (numbers, Some(bound)) if numbers[0] != NONE => numbers < bound,
-                _ => self.get(first + middle) < *bound,
-            };
-            if is_below {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        let numbers = &self.numbers[releases.start as usize..releases.end as usize];
+        let bound_numbers = three_numbers(bound);
+        let is_below = |numbers: &VersionNumbers| match bound_numbers {
+            Some(bound) if numbers[0] != NONE => *numbers < bound,
+            _ => self.read(*numbers) < *bound,
+        };
+        to_u32(numbers.partition_point(is_below))
     }
 
     /// The number of versions.

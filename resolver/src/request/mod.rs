@@ -83,7 +83,7 @@ impl Root {
     }
 
     /// The record of a release or a file, to change it; a model has none.
-    pub fn record_mut(&mut self) -> Option<&mut IndexRecord> {
+    pub(crate) fn record_mut(&mut self) -> Option<&mut IndexRecord> {
         match self {
             Self::Package(record) | Self::File(record) => Some(record),
             Self::Model(_) => None,

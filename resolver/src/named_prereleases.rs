@@ -76,10 +76,11 @@ pub(crate) fn versions_that_do_not_name(
     matching.map(|release| release.index).collect()
 }
 
-/// Whether a release is a prerelease of a package that has a stable version, and is neither locked nor a root.
+/// Whether a release is a prerelease of a package that has a stable version, and is neither locked nor kept nor a root.
 fn must_be_named(universe: &Universe, release: ReleaseId) -> bool {
     let catalog = &universe.catalog;
-    if !catalog.is_prerelease(release) || catalog.is_locked(release) {
+    let is_excused = catalog.is_locked(release) || catalog.is_last_resort(release);
+    if !catalog.is_prerelease(release) || is_excused {
         return false;
     }
     let mut candidates = catalog.candidate_releases(release.package).into_iter();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource, Version};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, Release, ReleaseSource, Version};
 use pkgres_resolver::{Conflict, PrereleasePolicy, Request, Resolver, Step, Supply};
 use pkgres_tests::random::Random;
 
@@ -31,7 +31,11 @@ fn request(root: IndexRecord) -> Request {
 }
 
 fn solve(root: IndexRecord, releases: &[IndexRecord]) -> Result<Picks, Box<Conflict>> {
-    let mut resolver = Resolver::new(request(root));
+    solve_request(request(root), releases)
+}
+
+fn solve_request(request: Request, releases: &[IndexRecord]) -> Result<Picks, Box<Conflict>> {
+    let mut resolver = Resolver::new(request);
     loop {
         match resolver.step() {
             Step::Need(names) => {
@@ -115,6 +119,24 @@ fn a_requirement_that_is_present_names_it() {
         "{found:?}"
     );
     assert_eq!(version_of(&found, "q").as_deref(), Some("2.0.0-rc.1"));
+}
+
+#[test]
+fn a_kept_prerelease_is_chosen_if_nothing_else_is_possible() {
+    let releases = [("q", "1.0.0-rc.1"), ("q", "1.0.0-rc.2"), ("q", "2.0.0")];
+    let releases = releases.map(|(name, version)| record(name, version, &[]));
+    let update = |spec: &str| {
+        let mut request = request(record("root", "1.0.0", &requires(&[("q", spec)])));
+        let name = PackageName::parse("q").expect("a name");
+        let version = Version::parse("1.0.0-rc.1").expect("a version");
+        request.locked.kept.insert(Release::new(name, version));
+        solve_request(request, &releases).map_err(|_| "conflict".to_owned())
+    };
+    assert_eq!(
+        version_of(&update("<2.0.0"), "q").as_deref(),
+        Some("1.0.0-rc.1")
+    );
+    assert_eq!(version_of(&update("*"), "q").as_deref(), Some("2.0.0"));
 }
 
 #[test]

@@ -259,9 +259,15 @@ impl Candidates {
             let by_policy = policy != PrereleasePolicy::Never || is_stable(release);
             !release.excluded && by_policy
         };
+        let has_stable = (releases.iter())
+            .any(|release| is_stable(release) && is_open(release) && !release.is_left_out);
+        let has_to_be_named = |release: &Eligibility<'_>| {
+            policy == PrereleasePolicy::IfNamed && has_stable && !is_stable(release)
+        };
         let is_locked = |at: u32| locked.contains(&at);
         let is_last_resort = |at: u32, release: &Eligibility<'_>| {
-            !is_open(release) && !is_locked(at) && kept.contains(release.version)
+            let is_excluded = !is_open(release) || has_to_be_named(release);
+            is_excluded && !is_locked(at) && kept.contains(release.version)
         };
         let select = |matches: &dyn Fn(u32, &Eligibility<'_>) -> bool| -> PositionSet {
             let numbered = (0_u32..).zip(releases);

@@ -483,3 +483,35 @@ fn records_of_other_ecosystems_are_not_used() {
         );
     }
 }
+
+/// A line that cannot be read hides a version of its own ecosystem alone.
+#[test]
+fn a_bad_line_of_another_ecosystem_hides_no_version() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let path = place.path().join("index.ndjson");
+    let found = |bad: &str| {
+        let lines = [
+            bad,
+            r#"{"ecosystem":"ansible","name":"acme.net","version":"1.0.0"}"#,
+        ];
+        fs::write(&path, lines.join("\n")).expect("written");
+        let mut options = ReadOptions::default();
+        options.ecosystem = Some("ansible");
+        let name = RegistryName::parse("test").expect("a name");
+        let opened = IndexFileRegistry::open_for(name, &path, &options, NonZeroUsize::MIN, None);
+        let registry = opened.expect("an index");
+        let name = PackageName::parse("acme.net").expect("a name");
+        let records = registry.records(&[name]).expect("it can be read");
+        records[0].as_ref().map(Vec::len)
+    };
+    for ecosystem in ["other", "opcua"] {
+        let bad = format!(
+            r#"{{"ecosystem":"{ecosystem}","name":"acme.net","version":"1.0.0","require":3}}"#
+        );
+        assert_eq!(found(&bad), Some(1), "{ecosystem}");
+    }
+    let bad = r#"{"name":"acme.net","version":"1.0.0","require":3}"#;
+    assert_eq!(found(bad), Some(1), "class packages");
+    let bad = r#"{"ecosystem":"ansible","name":"acme.net","version":"1.0.0","require":3}"#;
+    assert_eq!(found(bad), Some(0), "its own");
+}

@@ -217,6 +217,15 @@ fn a_line_without_a_package_is_left_out() {
         ),
         (r#"{"name":1,"version":"1.0.0"}"#, "invalid type"),
         ("nothing", "this is not JSON"),
+        (
+            r#"{"ecosystem":"ansible","name":"a.b""#,
+            "EOF while parsing",
+        ),
+        (r#"{"ecosystem":"ansible","name":"a.b",}"#, "trailing comma"),
+        (
+            r#"{"ecosystem":"ansible","name":"a.b","version":"1.0.0","require":3}"#,
+            "invalid type: integer `3`",
+        ),
     ] {
         let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
         let registry = open(&file, &Limits::default()).expect("the other line is an index");
@@ -224,6 +233,7 @@ fn a_line_without_a_package_is_left_out() {
         let findings = registry.take_findings();
         let text = placed(&findings[0]);
         assert!(text.contains(message) && text.contains(" @2:"), "{text}");
+        assert!(!text.contains(" at line "), "{text}");
         assert_eq!(findings.len(), 1);
     }
     let file = file(&["nothing", "else"]);

@@ -260,6 +260,20 @@ impl IndexRecord {
         package_of_line::version_of_line(line)
     }
 
+    /// Returns the id of the ecosystem of a line, also if the line is no record otherwise. A line that states none is
+    /// about class packages.
+    ///
+    /// ```
+    /// use pkgres_manifest::IndexRecord;
+    ///
+    /// let line = br#"{"ecosystem":"ansible","name":"acme.web","version":"1.2.0","require":1}"#;
+    /// assert_eq!(IndexRecord::ecosystem_of_line(line), "ansible");
+    /// assert_eq!(IndexRecord::ecosystem_of_line(b"{}"), "murano");
+    /// ```
+    pub fn ecosystem_of_line(line: &[u8]) -> Cow<'_, str> {
+        package_of_line::ecosystem_of_line(line).unwrap_or(Cow::Borrowed(CLASS_PACKAGES.id()))
+    }
+
     /// Returns the record as one line, without a line feed.
     pub fn to_line(&self) -> String {
         self.ecosystem.write_record(self)

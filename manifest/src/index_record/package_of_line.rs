@@ -29,6 +29,11 @@ pub(super) fn version_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
     text_of_key(line, Key::Version)
 }
 
+/// The ecosystem that a line states, which may be no record otherwise.
+pub(super) fn ecosystem_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+    text_of_key(line, Key::Ecosystem)
+}
+
 /// The text of a key of a line.
 fn text_of_key(line: &[u8], key: Key) -> Option<Cow<'_, str>> {
     let mut found = None;

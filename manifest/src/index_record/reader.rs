@@ -75,7 +75,8 @@ impl IndexReader {
             return Ok(record);
         }
         let limits = &self.interner.limits;
-        let Some(id) = other_ecosystem(line) else {
+        let stated = other_ecosystem(line);
+        let Some(id) = stated.map_err(|error| json::rejected(&error, line, locate))? else {
             return json::read(&mut self.interner, line, locate);
         };
         let whole = Span {
@@ -91,20 +92,26 @@ impl IndexReader {
         let record = ecosystem.read_record(line, limits);
         record.map_err(|message| {
             // The JSON reader quotes values of any length.
-            let message = Escaped::within(&message, MAX_REASON);
+            let message = Escaped::within(json::without_position(&message), MAX_REASON);
             rejected(format!("not an index record: {message}"))
         })
     }
 }
 
-/// The ecosystem that a line states, unless it is that of class packages.
-fn other_ecosystem(line: &str) -> Option<String> {
+/// The ecosystem that a line states, unless it is that of class packages. An error if the line is no JSON at all.
+fn other_ecosystem(line: &str) -> serde_json::Result<Option<String>> {
     #[derive(serde::Deserialize)]
     struct Stated {
         ecosystem: Option<String>,
     }
     // Most lines do not have the word, and need not be parsed twice.
-    memchr::memmem::find(line.as_bytes(), b"\"ecosystem\"")?;
-    let stated = read_json::<Stated>(line.as_bytes()).ok()?.ecosystem;
-    stated.filter(|id| id != CLASS_PACKAGES.id())
+    if memchr::memmem::find(line.as_bytes(), b"\"ecosystem\"").is_none() {
+        return Ok(None);
+    }
+    match read_json::<Stated>(line.as_bytes()) {
+        Ok(Stated { ecosystem }) => Ok(ecosystem.filter(|id| id != CLASS_PACKAGES.id())),
+        // Another type of value, or a key that comes twice: the reader of the whole record reports it.
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error),
+    }
 }

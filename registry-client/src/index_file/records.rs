@@ -175,8 +175,12 @@ impl IndexFileRegistry {
         Ok(Some(records))
     }
 
-    /// Remembers that a line which cannot be read hides a version.
+    /// Remembers that a line which cannot be read hides a version. A line of another ecosystem hides none that is used.
     pub(super) fn hide_version(&self, package: &str, line: &[u8], number: usize) {
+        let ecosystem = IndexRecord::ecosystem_of_line(line);
+        if (self.ecosystem).is_some_and(|wanted| wanted != ecosystem) {
+            return;
+        }
         if let Some(version) = IndexRecord::version_of_line(line) {
             let version = plain_version(&version);
             let key = (package.to_owned(), version);

@@ -35,25 +35,37 @@ pub(super) fn read(
     deserializer
         .deserialize_map(RecordVisitor(interner))
         .and_then(|record| deserializer.end().map(|()| record))
-        .map_err(|error| {
-            let at = error.column().saturating_sub(1);
-            let text = error.is_data().then(|| text_before(line, at)).flatten();
-            let span = text.unwrap_or(Span {
-                start: at,
-                end: at + 1,
-            });
-            let message = error.to_string();
-            let message = match message.split(" at line ").next().unwrap_or_default() {
-                // A word that is neither `null` nor `true` nor `false`.
-                "expected ident" => "this is not JSON",
-                message => message,
-            };
-            let message = format!(
-                "not an index record: {}",
-                Escaped::within(message, MESSAGE_CHARACTERS)
-            );
-            Diagnostic::error(Code::IndexRecord, message).at(locate(span))
-        })
+        .map_err(|error| rejected(&error, line, locate))
+}
+
+/// The error for a line that the JSON parser rejects.
+pub(super) fn rejected(
+    error: &serde_json::Error,
+    line: &str,
+    locate: &dyn Fn(Span) -> Location,
+) -> Diagnostic {
+    let at = error.column().saturating_sub(1);
+    let text = error.is_data().then(|| text_before(line, at)).flatten();
+    let span = text.unwrap_or(Span {
+        start: at,
+        end: at + 1,
+    });
+    let message = error.to_string();
+    let message = match without_position(&message) {
+        // A word that is neither `null` nor `true` nor `false`.
+        "expected ident" => "this is not JSON",
+        message => message,
+    };
+    let message = format!(
+        "not an index record: {}",
+        Escaped::within(message, MESSAGE_CHARACTERS)
+    );
+    Diagnostic::error(Code::IndexRecord, message).at(locate(span))
+}
+
+/// The message of a JSON parser without its own position, which is in the line alone.
+pub(super) fn without_position(message: &str) -> &str {
+    message.split(" at line ").next().unwrap_or_default()
 }
 
 /// The text that ends at a place, or before a colon there: the JSON parser is at its end when it is found to be wrong.

@@ -182,30 +182,35 @@ impl OutdatedProject {
                 format!("All {packages} are up to date")
             };
         }
-        let is_held_back =
-            |entry: &&Outdated| !entry.is_removed && entry.allowed.as_ref() != Some(&entry.latest);
-        let held_back = self.packages.iter().filter(is_held_back).count();
-        let is_movable = |entry: &&Outdated| {
+        let is_updated = |entry: &&Outdated| {
             let allowed = entry.allowed.as_ref();
-            allowed.is_some_and(|allowed| *allowed != entry.now)
+            !entry.is_removed && allowed.is_some_and(|allowed| *allowed > entry.now)
         };
-        let movable = self.packages.iter().filter(is_movable).count();
+        let updated: Vec<&Outdated> = self.packages.iter().filter(is_updated).collect();
         let removed = self.packages.iter().filter(|entry| entry.is_removed);
         let removed = removed.count();
+        let held_back = count - updated.len() - removed;
         let mut parts = Vec::new();
-        if movable > 0 {
-            let what = match (count, held_back) {
-                (1, _) => "it".to_owned(),
-                (_, 0) => "them".to_owned(),
-                _ => movable.to_string(),
+        if !updated.is_empty() {
+            let what = match (updated.len() == count, count) {
+                (true, 1) => "it".to_owned(),
+                (true, _) => "them".to_owned(),
+                (false, _) => updated.len().to_string(),
             };
             parts.push(format!("`{update}` updates {what}"));
+            let is_behind = |entry: &&&Outdated| entry.allowed.as_ref() != Some(&entry.latest);
+            let behind = updated.iter().filter(is_behind).count();
+            if behind == updated.len() {
+                parts.push("but not to the latest version".to_owned());
+            } else if behind > 0 {
+                parts.push(format!("{behind} of them not to the latest version"));
+            }
         }
         if removed > 0 {
-            let verb = if movable > 0 {
-                "removes".to_owned()
-            } else {
+            let verb = if updated.is_empty() {
                 format!("`{update}` removes")
+            } else {
+                "removes".to_owned()
             };
             parts.push(format!("{verb} {removed}"));
         }

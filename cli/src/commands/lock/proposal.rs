@@ -60,7 +60,16 @@ pub(super) fn propose(
     task.accept_changed = options.accept_changed;
     let locked = previous.locked();
     task.request.locked = match agreed {
-        Some(agreed) => Locked::preferring(agreed.clone()).with_artifacts(locked.artifacts),
+        Some(agreed) => {
+            // One version of a package is preferred to several: without this, a project that can do with one would
+            // have another version than the others.
+            let allowed = &mut task.request.options.allowed_versions;
+            for Release { name, version } in agreed {
+                let versions = allowed.entry(name.clone()).or_default();
+                versions.insert(version.clone());
+            }
+            Locked::preferring(agreed.clone()).with_artifacts(locked.artifacts)
+        }
         // Versions are chosen afresh, but a version that is chosen again must have the same content.
         None if options.ignore_lock => Locked::default().with_artifacts(locked.artifacts),
         None => locked,

@@ -47,6 +47,8 @@ pub(crate) struct Invocation {
     config: Option<PathBuf>,
     /// The manifests or folders that were named.
     projects: Vec<PathBuf>,
+    /// The folder that a command writes to, which is named before the project, as it was typed.
+    folder: Option<String>,
     /// The packages of a command that takes all packages if none is named, as they were typed.
     packages: Vec<String>,
     /// Those of [`FLAGS`] that are set, by id.
@@ -87,6 +89,7 @@ impl Invocation {
             directory: directory.map(Path::to_owned),
             config: config.map(Path::to_owned),
             projects,
+            folder: folder_as_typed(matches),
             packages: packages_as_typed(matches),
             flags: FLAGS
                 .into_iter()
@@ -241,6 +244,7 @@ impl Invocation {
     /// only tried would write.
     fn same_words(&self) -> String {
         let mut words = vec![self.command.clone()];
+        words.extend(self.folder.clone());
         words.extend(self.packages.iter().cloned());
         for (id, typed) in &self.other_options {
             let argument = argument_of(&self.command, id);
@@ -252,12 +256,12 @@ impl Invocation {
         words.join(" ")
     }
 
-    /// Whether the command has arguments besides its project, takes a folder before it, or is a subcommand.
+    /// Whether the command has arguments besides its project and a folder before it, or is a subcommand.
     fn has_arguments(&self) -> bool {
         let has = |id| argument_of(&self.command, id).is_some();
-        needs_arguments(&self.command)
-            || has("folder") && has("manifest")
-            || self.command.contains(' ')
+        let is_folder_unknown = has("folder") && has("manifest") && self.folder.is_none();
+        let takes_others = needs_arguments(&self.command) && self.folder.is_none();
+        takes_others || is_folder_unknown || self.command.contains(' ')
     }
 
     /// Whether a member of the workspace can be named with `-p` after all the words of this run.
@@ -376,6 +380,13 @@ impl TypedOption {
     }
 }
 
+/// The folder of `vendor` and `install`.
+fn folder_as_typed(matches: &ArgMatches) -> Option<String> {
+    let is_before_project = matches.try_contains_id("manifest").is_ok();
+    let folder = matches.try_get_raw("folder").ok().flatten()?.next()?;
+    is_before_project.then(|| quoted(Path::new(folder)))
+}
+
 /// The packages of `update`, and the version that one of them is moved to.
 fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
     if !is_explicit(matches, "packages") || matches.try_contains_id("precise").is_err() {
@@ -396,7 +407,7 @@ fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
 fn other_options_as_typed(matches: &ArgMatches) -> Vec<(String, TypedOption)> {
     let is_other = |id: &str| {
         !OPTIONS.iter().chain(&FLAGS).any(|(known, _)| *known == id)
-            && !["member", "members", "precise"].contains(&id)
+            && !["folder", "member", "members", "precise"].contains(&id)
             && !ProjectArgument::is_one(id)
     };
     let ids = matches.ids().map(clap::Id::as_str);
@@ -438,6 +449,7 @@ mod tests {
             directory: directory.map(PathBuf::from),
             config: None,
             projects: projects.iter().map(PathBuf::from).collect(),
+            folder: None,
             packages: Vec::new(),
             flags: flags.to_vec(),
             options: Vec::new(),

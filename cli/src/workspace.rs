@@ -239,9 +239,10 @@ impl Workspace {
         members.collect()
     }
 
-    /// The names of the members that can be read.
-    pub(crate) fn member_names(&self) -> impl Iterator<Item = &PackageName> {
-        self.members.keys()
+    /// The names and versions of the members that can be read.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
+        let members = self.members.iter();
+        members.map(|(name, member)| (name, &member.version))
     }
 
     /// Whether the manifest in a folder is of a member that requires other members.

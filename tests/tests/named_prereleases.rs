@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, Release, ReleaseSource, Version};
+use pkgres_manifest::{
+    IndexRecord, Limits, PackageName, RegistryName, Release, ReleaseSource, Version,
+};
 use pkgres_resolver::{Conflict, PrereleasePolicy, Request, Resolver, Step, Supply};
 use pkgres_tests::random::Random;
 

@@ -46,7 +46,7 @@ struct PreparedRelease<'projects> {
 pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let installation = Installation::new(&args.folder);
     let mut projects = Vec::new();
-    for manifest in manifests(&args.locked, context)? {
+    for manifest in manifests(&args.locked, context, output)? {
         let (project, lock) = locked_project(&args.locked, &manifest, context, output)?;
         require_collections(&project, "install")?;
         projects.push((project, lock));
@@ -266,7 +266,7 @@ fn verify_installed(
     let installation = Installation::new(folder);
     let mut found = InstalledReleases::new();
     let mut without_digest = BTreeSet::new();
-    for manifest in manifests(locked, context)? {
+    for manifest in manifests(locked, context, output)? {
         let (project, lock) = locked_project(locked, &manifest, context, output)?;
         require_collections(&project, "verify --installed")?;
         let compare = |release: &Release, _: ReceivedArtifact, files: CollectionFiles| {
@@ -363,11 +363,14 @@ fn differences(installed: &InstalledReleases, shown: &str) -> Vec<Diagnostic> {
     findings
 }
 
-fn manifests(args: &LockedArgs, context: &Context) -> Result<Vec<PathBuf>> {
+fn manifests(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Vec<PathBuf>> {
     Ok(
         match Projects::of(&args.members, &args.manifest, context)? {
             Projects::One(manifest) => vec![manifest],
-            Projects::Several(batch) => batch.manifests,
+            Projects::Several(batch) => {
+                batch.report_left_out(context, output);
+                batch.manifests
+            }
         },
     )
 }

@@ -11,11 +11,12 @@ use pkgres_manifest::{
     ReleaseSource,
 };
 use pkgres_registry_client::{
-    Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, built_in_core_library,
-    check_artifact_release, stated_releases,
+    Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, check_artifact_release,
+    stated_releases,
 };
 use pkgres_resolver::Supply;
 
+use super::supplied::Supplied;
 use crate::args::LockedArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,7 +29,6 @@ use crate::registries::{OVERRIDE_PREFIX, is_reserved, title_of};
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
-use crate::workspace::{REGISTRY_NAME as WORKSPACE, Workspace};
 
 /// The result of fetching everything that is locked.
 pub(super) struct Fetched {
@@ -68,7 +68,11 @@ pub(super) fn locked_project(
         return Err(made_for_others(&project, &lock, context));
     }
     // The command works with what is locked all the same, and this takes no registries.
-    if !args.locked && !project.agrees_with(&lock, context.core()) {
+    let is_current = || {
+        let agrees = project.agrees_with(&lock, context.core());
+        Ok::<_, Failure>(agrees && Supplied::to(&project, context)?.agrees_with(&lock))
+    };
+    if !args.locked && !is_current()? {
         let command = context.invocation.command("lock");
         output.remarks([format!(
             "The lockfile is out of date: `{command}` updates it"
@@ -95,44 +99,6 @@ fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Fai
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,
-    }
-}
-
-/// What comes from elsewhere than registries, and therefore has no digest, whatever a registry has under its name. A
-/// lockfile that claims this of other releases would keep them from being verified.
-struct Supplied {
-    /// The releases that the host provides.
-    host: BTreeSet<Release>,
-    /// The packages that overrides take from folders.
-    overrides: BTreeSet<PackageName>,
-    /// The members of the workspace.
-    members: BTreeSet<PackageName>,
-}
-
-impl Supplied {
-    fn to(context: &Context) -> Result<Self> {
-        let provided = context.registries.host_releases(&context.read_options)?;
-        let workspace = context.workspace()?;
-        let members = workspace.into_iter().flat_map(Workspace::member_names);
-        Ok(Self {
-            host: provided.iter().map(IndexRecord::release).collect(),
-            overrides: context.registries.overriding_folders().collect(),
-            members: members.cloned().collect(),
-        })
-    }
-
-    /// Whether a release really comes from the source that a lockfile says.
-    fn has(&self, release: &Release, source: &ReleaseSource) -> bool {
-        match source {
-            ReleaseSource::Host => self.host.contains(release),
-            ReleaseSource::BuiltIn => *release == built_in_core_library().release(),
-            ReleaseSource::Registry(registry) if registry.as_str() == WORKSPACE => {
-                self.members.contains(&release.name)
-            }
-            ReleaseSource::Registry(registry) => {
-                is_reserved(registry.as_str()) && self.overrides.contains(&release.name)
-            }
-        }
     }
 }
 
@@ -239,7 +205,7 @@ pub(super) fn fetch_and_read<Content>(
         without_digest,
         undigested,
         hosted,
-    } = LockedArtifacts::of(lock, &Supplied::to(context)?);
+    } = LockedArtifacts::of(lock, &Supplied::to(project, context)?);
     require_digests(&undigested, &registries, context)?;
     if undigested_releases == WithoutDigest::Rejected {
         require_artifacts(lock)?;

@@ -36,6 +36,7 @@ mod semver;
 mod serve;
 mod several_projects;
 mod spec;
+mod supplied;
 mod tree;
 mod unpack;
 mod update;

@@ -329,12 +329,11 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             described(ours)
         );
         let invocation = &context.invocation;
-        let command = invocation.same_command_for(manifest);
-        let command =
-            command.unwrap_or_else(|| invocation.command_for(invocation.command_name(), manifest));
-        return Err(Diagnostic::error(Code::Usage, message)
-            .hint(format!("use a run of its own for it: `{command}`"))
-            .into());
+        let hint = match invocation.same_command_for(manifest) {
+            Some(command) => format!("use a run of its own for it: `{command}`"),
+            None => "use a run of its own for it".to_owned(),
+        };
+        return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
     Ok(())
 }

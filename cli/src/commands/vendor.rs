@@ -30,7 +30,10 @@ use crate::show::counted;
 pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
         Projects::One(manifest) => vec![manifest],
-        Projects::Several(batch) => batch.manifests,
+        Projects::Several(batch) => {
+            batch.report_left_out(context, output);
+            batch.manifests
+        }
     };
     // Nothing is written if a lockfile is missing.
     let projects: Vec<(Project, Lockfile)> = (manifests.iter())

@@ -146,7 +146,7 @@ impl<'run> KnownReleases<'run> {
         let provided = provided.map(|record| record.name.clone());
         let options = &self.context.read_options;
         let members = self.workspace.into_iter().flat_map(|workspace| {
-            let names = workspace.member_names();
+            let names = workspace.versions().map(|(name, _)| name);
             let defining = names.filter(|name| {
                 let member = workspace.release(name, options);
                 member.is_some_and(|member| member.classes.is_some() && member.exports(class))

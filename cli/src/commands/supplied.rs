@@ -1,0 +1,87 @@
+//! The releases that come from elsewhere than registries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{IndexRecord, Lockfile, PackageName, Release, ReleaseSource, Spec, Version};
+use pkgres_registry_client::built_in_core_library;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::project::Project;
+use crate::registries::is_reserved;
+use crate::workspace::{REGISTRY_NAME as WORKSPACE, Workspace};
+
+/// What comes from elsewhere than registries, and therefore has no digest, whatever a registry has under its name. A
+/// lockfile that claims this of other releases would keep them from being verified.
+pub(super) struct Supplied {
+    /// The releases that the host provides.
+    host: BTreeSet<Release>,
+    /// The packages that overrides take from folders.
+    folders: BTreeSet<PackageName>,
+    /// The specs that override requirements.
+    specs: BTreeMap<PackageName, Spec>,
+    /// The members of the workspace.
+    members: BTreeMap<PackageName, Version>,
+}
+
+impl Supplied {
+    pub(super) fn to(project: &Project, context: &Context) -> Result<Self> {
+        let registries = &context.registries;
+        let provided = registries.host_releases(&context.read_options)?;
+        let workspace = context.workspace()?;
+        let members = workspace.into_iter().flat_map(Workspace::versions);
+        Ok(Self {
+            host: provided.iter().map(IndexRecord::release).collect(),
+            folders: registries.overriding_folders().collect(),
+            specs: registries.overriding_specs(project.format.ecosystem())?,
+            members: members
+                .map(|(name, version)| (name.clone(), version.clone()))
+                .collect(),
+        })
+    }
+
+    /// Whether a release really comes from the source that a lockfile says.
+    pub(super) fn has(&self, release: &Release, source: &ReleaseSource) -> bool {
+        match source {
+            ReleaseSource::Host => self.host.contains(release),
+            ReleaseSource::BuiltIn => *release == built_in_core_library().release(),
+            ReleaseSource::Registry(registry) if registry.as_str() == WORKSPACE => {
+                self.members.contains_key(&release.name)
+            }
+            ReleaseSource::Registry(registry) => {
+                is_reserved(registry.as_str()) && self.folders.contains(&release.name)
+            }
+        }
+    }
+
+    /// Whether a lockfile was made with the same host, members and overrides, as far as its packages say so.
+    pub(super) fn agrees_with(&self, lock: &Lockfile) -> bool {
+        let is_provided =
+            |name: &PackageName| self.host.iter().any(|release| release.name == *name);
+        let same_sources = lock.packages.iter().all(|(release, locked)| {
+            let Release { name, version } = release;
+            match &locked.source {
+                ReleaseSource::Registry(registry) if registry.as_str() == WORKSPACE => {
+                    self.members.get(name) == Some(version)
+                }
+                ReleaseSource::Registry(registry) if !is_reserved(registry.as_str()) => {
+                    !self.folders.contains(name) && !is_provided(name)
+                }
+                ReleaseSource::BuiltIn => true,
+                source => self.has(release, source),
+            }
+        });
+        let is_locked =
+            |name: &PackageName| lock.packages.keys().any(|release| release.name == *name);
+        let is_recorded = |(name, spec): (&PackageName, &Spec)| {
+            let recorded = lock.overrides.get(name);
+            !is_locked(name) || recorded.is_some_and(|recorded| recorded.set() == spec.set())
+        };
+        same_sources
+            && self.specs.iter().all(is_recorded)
+            && lock
+                .overrides
+                .keys()
+                .all(|name| self.specs.contains_key(name))
+    }
+}

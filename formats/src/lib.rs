@@ -21,7 +21,7 @@
 //!   [`release_extent`](Format::release_extent), [`read_releases`](Format::read_releases)).
 //!   [`read_json`](pkgres_manifest::document::read_json) and [`read_yaml`](pkgres_manifest::document::read_yaml) read
 //!   documents with the positions of their values. Formats may share the ending of archives: a file belongs to the
-//!   first format that can read it.
+//!   first format whose [`release_extent`](Format::release_extent) claims it.
 //! - **Everything else has a default.** Write these for the commands that users will miss:
 //!   [`usual_root_names`](Format::usual_root_names) for commands that are given a folder,
 //!   [`with_requirement`](Format::with_requirement) and [`with_ranges`](Format::with_ranges) for `pkgres add` and

@@ -217,6 +217,23 @@ fn a_line_without_a_package_is_left_out() {
         ),
         (r#"{"name":1,"version":"1.0.0"}"#, "invalid type"),
         ("nothing", "this is not JSON"),
+    ] {
+        let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
+        let registry = open(&file, &Limits::default()).expect("the other line is an index");
+        assert_eq!(versions(&registry, "a.A"), Ok(Some(listed(&["1.0.0"]))));
+        let findings = registry.take_findings();
+        let text = placed(&findings[0]);
+        assert!(text.contains(message) && text.contains(" @2:"), "{text}");
+        assert_eq!(findings.len(), 1);
+    }
+    let file = file(&["nothing", "else"]);
+    let error = open(&file, &Limits::default()).expect_err("there is no record");
+    assert!(shown(&error).contains(" @1:"));
+}
+
+#[test]
+fn a_line_of_another_ecosystem_is_reported_for_what_is_wrong() {
+    for (line, message) in [
         (
             r#"{"ecosystem":"ansible","name":"a.b""#,
             "EOF while parsing",
@@ -226,19 +243,19 @@ fn a_line_without_a_package_is_left_out() {
             r#"{"ecosystem":"ansible","name":"a.b","version":"1.0.0","require":3}"#,
             "invalid type: integer `3`",
         ),
+        (
+            r#"{"ecosystem":"ansible","name":"a.b","version":"1.0.0","ecosystem":"opcua"}"#,
+            "two values",
+        ),
     ] {
         let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
         let registry = open(&file, &Limits::default()).expect("the other line is an index");
-        assert_eq!(versions(&registry, "a.A"), Ok(Some(listed(&["1.0.0"]))));
+        assert_eq!(versions(&registry, "a.b"), Ok(Some(Vec::new())), "{line}");
         let findings = registry.take_findings();
         let text = placed(&findings[0]);
         assert!(text.contains(message) && text.contains(" @2:"), "{text}");
         assert!(!text.contains(" at line "), "{text}");
-        assert_eq!(findings.len(), 1);
     }
-    let file = file(&["nothing", "else"]);
-    let error = open(&file, &Limits::default()).expect_err("there is no record");
-    assert!(shown(&error).contains(" @1:"));
 }
 
 #[test]

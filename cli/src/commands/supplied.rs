@@ -68,7 +68,9 @@ impl Supplied {
                     !self.folders.contains(name) && !is_provided(name)
                 }
                 ReleaseSource::BuiltIn => true,
-                source => self.has(release, source),
+                // Most commands need no host, and are not told of it.
+                ReleaseSource::Host => self.host.contains(release) || !is_provided(name),
+                ReleaseSource::Registry(_) => self.folders.contains(name),
             }
         });
         let is_locked =

@@ -122,7 +122,12 @@ fn absent(
     let mut failure = not_part_of(name, None, resolution, context);
     let is_root = |root: &ResolvedRoot| root.owner.name() == Some(name);
     let releases = releases_of(std::slice::from_ref(name), registries, context)?;
-    if releases.iter().any(Option::is_some) && !resolution.roots().iter().any(is_root) {
+    let mut records = (releases.iter().flatten()).flat_map(Releases::records);
+    let can_be_added = match &version {
+        Some(version) => records.any(|record| record.version == *version && !record.yanked),
+        None => records.any(|record| !record.yanked),
+    };
+    if can_be_added && !resolution.roots().iter().any(is_root) {
         let release = version.map_or_else(|| name.to_string(), |it| format!("{name}@{it}"));
         let command = context.invocation.command(&format!("add {release}"));
         for finding in &mut failure.findings {

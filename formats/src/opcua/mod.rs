@@ -65,6 +65,12 @@ impl Ecosystem for Models {
         release::read_spec(text)
     }
 
+    /// As in a `RequiredModel`: this release, or one that is not older.
+    fn compatible_with(&self, version: &Version) -> Spec {
+        let release = ModelRelease::read(&version.to_string());
+        release.unwrap_or_default().to_spec()
+    }
+
     fn first_name(&self, class: &ClassName) -> Option<ClassName> {
         record::first_name(class)
     }

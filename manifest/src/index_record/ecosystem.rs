@@ -34,13 +34,11 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
         self.version(text)
     }
 
-    /// Reads a range.
+    /// Reads a range. It also has to read what [`compatible_with`](Self::compatible_with) writes: lockfiles have it.
     fn spec(&self, text: &str) -> Result<Spec, SpecError>;
 
     /// The range of the versions that are compatible with one, as a file of the ecosystem states it.
-    fn compatible_with(&self, version: &Version) -> Spec {
-        Spec::compatible_with(version)
-    }
+    fn compatible_with(&self, version: &Version) -> Spec;
 
     /// The class whose second name a class is, if the ecosystem has such names. Lists for people have first names only.
     fn first_name(&self, _class: &ClassName) -> Option<ClassName> {
@@ -106,6 +104,10 @@ impl Ecosystem for ClassPackages {
 
     fn spec(&self, text: &str) -> Result<Spec, SpecError> {
         Spec::parse(text)
+    }
+
+    fn compatible_with(&self, version: &Version) -> Spec {
+        Spec::compatible_with(version)
     }
 
     fn has_side_by_side(&self) -> bool {

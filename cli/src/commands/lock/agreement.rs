@@ -14,7 +14,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_resolver::{Locked, Resolution, ResolvedOwner, Update};
 use serde_json::{Value, json};
 
-use super::proposal::{AgreedReleases, LockOptions, propose};
+use super::proposal::{AgreedReleases, LockOptions, allow_only, propose};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -221,6 +221,7 @@ impl Disagreement {
         let project = Project::open(manifest, context)?;
         let mut task = SolveTask::of_project(&project, context)?;
         task.warnings.clear();
+        allow_only(agreed, &mut task);
         let proposal = propose(&project, task, options, Some(agreed), context, output)?;
         let lines = show::changes(&proposal.previous.diff(&proposal.lock));
         Ok(Self { lines })

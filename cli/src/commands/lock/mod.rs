@@ -17,7 +17,7 @@ pub(super) use self::agreement::{
     Agreement, agree, agree_with, joint_task, locking_task, stabilize,
 };
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
-use self::proposal::{Proposal, propose};
+use self::proposal::{Proposal, allow_only, propose};
 pub(super) use self::stale_members::{LockedFolders, stale_members};
 pub(super) use self::together::AgreedLocks;
 use crate::args::{Command, LockArgs};
@@ -278,7 +278,8 @@ fn lock_one(
         Project::new(manifest_file, package, context)
     };
     let mut task = SolveTask::of_project(&project, context)?;
-    if agreed.is_some() {
+    if let Some(agreed) = agreed {
+        allow_only(agreed, &mut task);
         // Solving all projects together reported them.
         task.warnings.clear();
     }
@@ -302,6 +303,7 @@ pub(super) fn lock_agreed(
     let project = Project::open(manifest, context)?;
     let mut task = SolveTask::of_project(&project, context)?;
     task.warnings.clear();
+    allow_only(&agreement.releases, &mut task);
     let agreed = Some(&agreement.releases);
     let options = LockOptions::default();
     let proposal = propose(&project, task, &options, agreed, context, output)?;

@@ -27,6 +27,16 @@ pub(crate) struct LockOptions {
     pub(crate) accept_changed: bool,
 }
 
+/// Allows no other versions of the packages that several projects agreed on. One version of each package is preferred to
+/// several, so that a project that can do with one would otherwise have another version than the others.
+pub(super) fn allow_only(agreed: &AgreedReleases, task: &mut SolveTask) {
+    let allowed = &mut task.request.options.allowed_versions;
+    for Release { name, version } in agreed {
+        let versions = allowed.entry(name.clone()).or_default();
+        versions.insert(version.clone());
+    }
+}
+
 /// A lockfile that was not written yet.
 pub(super) struct Proposal {
     /// The lockfile that it replaces.
@@ -60,16 +70,7 @@ pub(super) fn propose(
     task.accept_changed = options.accept_changed;
     let locked = previous.locked();
     task.request.locked = match agreed {
-        Some(agreed) => {
-            // One version of a package is preferred to several: without this, a project that can do with one would
-            // have another version than the others.
-            let allowed = &mut task.request.options.allowed_versions;
-            for Release { name, version } in agreed {
-                let versions = allowed.entry(name.clone()).or_default();
-                versions.insert(version.clone());
-            }
-            Locked::preferring(agreed.clone()).with_artifacts(locked.artifacts)
-        }
+        Some(agreed) => Locked::preferring(agreed.clone()).with_artifacts(locked.artifacts),
         // Versions are chosen afresh, but a version that is chosen again must have the same content.
         None if options.ignore_lock => Locked::default().with_artifacts(locked.artifacts),
         None => locked,

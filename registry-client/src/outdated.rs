@@ -25,6 +25,8 @@ pub struct OutdatedReport {
     pub packages: Vec<Outdated>,
     /// The releases that the update replaces by older ones. Empty if older versions are preferred.
     pub downgrades: Vec<Downgrade>,
+    /// Whether the update has no resolution, or none was found within the limits.
+    pub update_fails: bool,
 }
 
 /// A release that an update of everything replaces by an older one.
@@ -123,7 +125,10 @@ pub fn outdated(
         .into_iter()
         .collect();
     let latest = latest_versions(request, &names, registries)?;
-    let mut report = OutdatedReport::default();
+    let mut report = OutdatedReport {
+        update_fails: fresh.is_none(),
+        ..OutdatedReport::default()
+    };
     let seen = fresh.as_deref().unwrap_or(resolution);
     let requirers = Requirers::new(request, seen);
     let replacements = replacements(

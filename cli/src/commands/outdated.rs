@@ -57,19 +57,19 @@ fn show_outdated(
 ) -> Result<Exit> {
     let project = Project::open(manifest, context)?;
     let found = OutdatedProject::find(args, &project, joint, context, output)?;
+    // Without a lockfile, there is nothing to update.
+    let is_locked = project.lock_path().symlink_metadata().is_ok();
+    let word = if is_locked { "update" } else { "lock" };
+    let update = match joint {
+        Some(_) => (context.invocation).command_for_none(&format!("{word} --workspace")),
+        None => context.invocation.command(word),
+    };
     if output.is_json() {
-        output.json(&found.to_json());
+        output.json(&found.to_json(&update));
     } else {
         if is_titled && !found.packages.is_empty() {
             output.title(&Escaped::path(manifest).to_string());
         }
-        // Without a lockfile, there is nothing to update.
-        let is_locked = project.lock_path().symlink_metadata().is_ok();
-        let word = if is_locked { "update" } else { "lock" };
-        let update = match joint {
-            Some(_) => (context.invocation).command_for_none(&format!("{word} --workspace")),
-            None => context.invocation.command(word),
-        };
         found.report(&update, output);
     }
     Ok(if args.exit_code && !found.packages.is_empty() {
@@ -86,6 +86,8 @@ struct OutdatedProject {
     packages: Vec<Outdated>,
     /// The packages that an update replaces by older ones.
     downgrades: Vec<Downgrade>,
+    /// Whether an update of everything has no resolution.
+    update_fails: bool,
     /// What the newer versions change for the classes of the project.
     effects: ProjectEffects,
     reasons: YankReasons,
@@ -112,6 +114,7 @@ impl OutdatedProject {
         let OutdatedReport {
             mut packages,
             downgrades,
+            update_fails,
             ..
         } = report?;
         let effects = effects_of(
@@ -133,20 +136,32 @@ impl OutdatedProject {
             resolution,
             packages,
             downgrades,
+            update_fails,
             effects,
             reasons,
             preference: request.options.prefer,
         })
     }
 
-    fn to_json(&self) -> Value {
+    /// What was excluded, and whether an update fails. `update` is the command that updates the packages.
+    fn notes(&self, update: &str) -> Vec<String> {
+        let mut notes = show::excluded(&self.resolution, &self.reasons);
+        if self.update_fails {
+            notes.push(format!(
+                "An update of all packages has no resolution: `{update} --dry-run` says why"
+            ));
+        }
+        notes
+    }
+
+    fn to_json(&self, update: &str) -> Value {
         json!({
             "schema_version": 1,
             "status": if self.packages.is_empty() { "up_to_date" } else { "outdated" },
             "packages": show::outdated_json(&self.packages, &self.effects),
             "downgrades": show::downgrades_json(&self.downgrades),
             "not_compared": show::not_compared_json(&self.effects),
-            "notes": show::excluded(&self.resolution, &self.reasons),
+            "notes": self.notes(update),
         })
     }
 
@@ -155,7 +170,7 @@ impl OutdatedProject {
         let columns = output.data_width();
         output.prose(&show::outdated(&self.packages, &self.effects, columns));
         output.notes(show::not_compared(&self.effects));
-        output.shared_notes(show::excluded(&self.resolution, &self.reasons));
+        output.shared_notes(self.notes(update));
         if self.preference == Preference::Oldest {
             output.note(&format!(
                 "Older versions are preferred: `{update}` chooses the oldest that are allowed"

@@ -59,7 +59,7 @@ fn every_token_that_was_stored_is_there() {
         let done = at_once(|number| login(&user, number));
         assert_eq!(done.len(), WRITERS, "{done:?}");
         // Half of them log out while the others log in again.
-        let is_out = |number: usize| (number + round) % 2 == 0;
+        let is_out = |number: usize| (number + round).is_multiple_of(2);
         let done = at_once(|number| {
             if is_out(number) {
                 user.command(&["logout", &servers[number].address])

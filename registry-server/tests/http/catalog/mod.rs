@@ -439,18 +439,18 @@ fn forms_and_lists_are_those_of_real_clients() {
         let created = served.catalog("POST", CATEGORIES, json, body.as_bytes());
         assert_eq!(created.status, 200, "{created:?}");
     }
-    let names = |page: &Value| -> Vec<String> {
+    let names_of = |page: &Value| -> Vec<String> {
         let categories = page["categories"].as_array().expect("a list").iter();
-        let names = categories.map(|it| it["name"].as_str().expect("a name").to_owned());
-        names.collect()
+        let all = categories.map(|it| it["name"].as_str().expect("a name").to_owned());
+        all.collect()
     };
     let sorted = served.get(&format!("{CATEGORIES}?sort_keys=name,created"));
-    assert_eq!(names(&sorted.json()), ["A", "B", "C", "Web"]);
+    assert_eq!(names_of(&sorted.json()), ["A", "B", "C", "Web"]);
     let mut seen = Vec::new();
     let mut next = format!("{CATEGORIES}?sort_keys=created,name&limit=3");
     for _ in 0..2 {
         let page = served.get(&next).json();
-        seen.extend(names(&page));
+        seen.extend(names_of(&page));
         let marker = page["next_marker"].as_str().unwrap_or_default();
         next = format!("{CATEGORIES}?sort_keys=created,name&limit=3&marker={marker}");
     }

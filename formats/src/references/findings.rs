@@ -16,7 +16,9 @@ const SHOWN_VERSIONS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Amount {
     Newest,
-    All,
+    /// As many as are found out at once: of many, the oldest and the newest.
+    Several,
+    Every,
 }
 
 /// A root whose references are checked, with what is known about other packages.
@@ -113,10 +115,20 @@ impl ReferenceCheck<'_> {
         let newest = self.allowed(requirement, Amount::Newest);
         let allowed = match newest.ok().filter(is_enough) {
             Some(newest) => newest,
-            None => match self.allowed(requirement, Amount::All) {
+            None => match self.allowed(requirement, Amount::Several) {
                 Ok(allowed) => allowed,
                 Err(finding) => return vec![finding],
             },
+        };
+        // That no release has something is certain only if all are known.
+        let is_everywhere_missing = |reference: &ClassReference| {
+            let mut releases = allowed.releases.iter();
+            !releases.any(|one| self.has(one, reference))
+        };
+        let is_open = !allowed.are_all_known && references.iter().any(is_everywhere_missing);
+        let allowed = match is_open.then(|| self.allowed(requirement, Amount::Every)) {
+            Some(Ok(every)) => every,
+            Some(Err(_)) | None => allowed,
         };
         let mut findings = Vec::new();
         let mut lacked: Vec<&ClassReference> = Vec::new();
@@ -126,7 +138,10 @@ impl ReferenceCheck<'_> {
         };
         for reference in classes_of(references, |one| one.is_needed) {
             match having(reference) {
-                0 => findings.push(self.missing(reference, requirement, &allowed)),
+                0 if allowed.are_all_known => {
+                    findings.push(self.missing(reference, requirement, &allowed));
+                }
+                0 => {}
                 count if count < allowed.releases.len() => lacked.push(reference),
                 _ => {}
             }
@@ -140,7 +155,9 @@ impl ReferenceCheck<'_> {
         let mut lacked_uses: Vec<&ClassReference> = Vec::new();
         for reference in classes_of(references, |one| !one.is_needed) {
             if having(reference) == 0 {
-                findings.push(self.missing(reference, requirement, &allowed));
+                if allowed.are_all_known {
+                    findings.push(self.missing(reference, requirement, &allowed));
+                }
             } else if !is_in_newest(reference) {
                 lacked_uses.push(reference);
             }
@@ -208,10 +225,18 @@ impl ReferenceCheck<'_> {
                 "no registry has a version of `{name}` in `{range}`"
             ));
         }
-        let all = self.known.complete(name, &versions).unwrap_or(all);
+        let mut all = self.known.complete(name, &versions).unwrap_or(all);
+        while amount == Amount::Every {
+            let unread = unread_of(&all, &versions);
+            let more = self.known.complete(name, &unread).unwrap_or_default();
+            if unread_of(&more, &versions).len() >= unread.len() {
+                break;
+            }
+            all = more;
+        }
         let known = all.iter().filter(|one| one.classes.is_some());
         let is_wanted =
-            |one: &IndexRecord| amount == Amount::All || versions.first() == Some(&one.version);
+            |one: &IndexRecord| amount != Amount::Newest || versions.first() == Some(&one.version);
         let known = known.filter(|one| is_allowed(one) && is_wanted(one));
         let mut releases: Vec<IndexRecord> = known.cloned().collect();
         releases.sort_by(|one, two| one.version.cmp(&two.version));
@@ -395,6 +420,13 @@ impl ReferenceCheck<'_> {
         let place = requirement.location.clone();
         place.unwrap_or_else(|| somewhere_in(self.path))
     }
+}
+
+/// The versions whose classes are not known.
+fn unread_of(releases: &[IndexRecord], versions: &[Version]) -> Vec<Version> {
+    let unread = releases.iter().filter(|one| one.classes.is_none());
+    let unread = unread.filter(|one| versions.contains(&one.version));
+    unread.map(|one| one.version.clone()).collect()
 }
 
 /// The versions of some releases; of many, the first.

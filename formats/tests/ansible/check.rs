@@ -1,7 +1,11 @@
 //! Checks of collections and projects against the releases that they may require.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use pkgres_formats::ReleaseLookup;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{IndexReader, Limits};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, Version};
 
 use super::{Known, WithRuntime, check, galaxy_file, release};
 
@@ -13,6 +17,79 @@ fn shown(findings: &[Diagnostic]) -> Vec<String> {
         .iter()
         .map(|one| format!("{} {}", one.code, one.message))
         .collect()
+}
+
+/// Releases of a registry that reads the classes of a few at a time: of the oldest and of the newest.
+struct Slow {
+    releases: Vec<IndexRecord>,
+    read: RefCell<BTreeSet<Version>>,
+    /// How many can be read in all.
+    most: usize,
+}
+
+impl ReleaseLookup for Slow {
+    fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
+        let read = self.read.borrow();
+        let releases = self.releases.iter().filter(|one| one.name == *package);
+        let releases = releases.cloned().map(|mut one| {
+            if !read.contains(&one.version) {
+                one.classes = None;
+            }
+            one
+        });
+        Some(releases.collect())
+    }
+
+    fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
+        let ends = versions
+            .iter()
+            .min()
+            .into_iter()
+            .chain(versions.iter().max());
+        let mut read = self.read.borrow_mut();
+        for version in ends {
+            if read.len() < self.most {
+                read.insert(version.clone());
+            }
+        }
+        drop(read);
+        self.releases(package)
+    }
+}
+
+#[test]
+fn no_version_lacks_a_class_before_all_are_read() {
+    let findings_with = |middle: &[&str], most: usize| {
+        let versions = ["1.0.0", "2.0.0", "3.0.0", "4.0.0", "5.0.0"];
+        let releases = versions.map(|version| match version {
+            "3.0.0" => release("a.lib", version, middle),
+            _ => release("a.lib", version, &[]),
+        });
+        let known = Slow {
+            releases: releases.to_vec(),
+            read: RefCell::default(),
+            most,
+        };
+        let text = galaxy_file("  a.lib: '>=1.0.0'\n");
+        shown(&check(
+            "galaxy.yml",
+            &text,
+            &[("plugins/modules/z.py", NEW)],
+            &known,
+        ))
+    };
+    let found = findings_with(&["plugins.module_utils.new"], 5);
+    assert!(
+        found.len() == 1 && found[0].starts_with("PK0086"),
+        "{found:?}"
+    );
+    let found = findings_with(&[], 5);
+    assert!(
+        found.len() == 1 && found[0].starts_with("PK0013"),
+        "{found:?}"
+    );
+    // What cannot be read may have it.
+    assert_eq!(findings_with(&[], 4), [""; 0]);
 }
 
 #[test]

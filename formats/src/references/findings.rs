@@ -226,13 +226,8 @@ impl ReferenceCheck<'_> {
             ));
         }
         let mut all = self.known.complete(name, &versions).unwrap_or(all);
-        while amount == Amount::Every {
-            let unread = unread_of(&all, &versions);
-            let more = self.known.complete(name, &unread).unwrap_or_default();
-            if unread_of(&more, &versions).len() >= unread.len() {
-                break;
-            }
-            all = more;
+        if amount == Amount::Every {
+            all = self.complete_all(name, &versions, all);
         }
         let known = all.iter().filter(|one| one.classes.is_some());
         let is_wanted =
@@ -252,6 +247,23 @@ impl ReferenceCheck<'_> {
             releases,
             all,
         })
+    }
+
+    /// The releases of a package with the classes of all versions that can be read, some at a time.
+    fn complete_all(
+        &self,
+        name: &PackageName,
+        versions: &[Version],
+        mut releases: Vec<IndexRecord>,
+    ) -> Vec<IndexRecord> {
+        loop {
+            let unread = unread_of(&releases, versions);
+            let more = self.known.complete(name, &unread).unwrap_or_default();
+            if unread_of(&more, versions).len() >= unread.len() {
+                return releases;
+            }
+            releases = more;
+        }
     }
 
     /// The finding about something that no allowed version has.

@@ -85,6 +85,11 @@ pub trait Registry: Send + Sync {
     /// The name of the registry in lockfiles.
     fn name(&self) -> &RegistryName;
 
+    /// Whether this is the override of one package, whose [name](Self::name) nobody chose: messages call it so.
+    fn is_override(&self) -> bool {
+        false
+    }
+
     /// The releases of each package, yanked ones included, or `None` if the registry has no
     /// package of the name. The result has the length and order of `names`.
     ///

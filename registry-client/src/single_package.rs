@@ -14,8 +14,8 @@ use crate::registry::Registry;
 use crate::registry_error::RegistryError;
 use crate::whole_registry::defined_classes;
 
-/// One package of a registry, such as a package folder that replaces the releases of other registries: other
-/// packages in the folder are ignored.
+/// The override of a package: a folder whose release replaces those of other registries. Other packages in the folder
+/// are ignored.
 pub struct SinglePackage {
     inner: Box<dyn Registry>,
     package: PackageName,
@@ -31,6 +31,10 @@ impl SinglePackage {
 impl Registry for SinglePackage {
     fn name(&self) -> &RegistryName {
         self.inner.name()
+    }
+
+    fn is_override(&self) -> bool {
+        true
     }
 
     fn reread(&self, now: SystemTime) -> Result<Option<Box<dyn Registry>>, RegistryError> {

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::named_packages::{ecosystem_near, last_part, release_name};
 use crate::output::Output;
-use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
+use crate::registries::{ConfiguredRegistry, is_override, is_unconfigured, unconfigured_hint};
 use crate::solve_task::shown_location;
 use crate::yank_reasons::shown_reason;
 
@@ -235,6 +235,9 @@ impl Info<'_> {
         match &self.releases.source {
             ReleaseSource::Host => "provided by the host".to_owned(),
             ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
+            ReleaseSource::Registry(name) if is_override(name) => {
+                "override in pkgres.toml".to_owned()
+            }
             ReleaseSource::Registry(name) => match self.location.strip_prefix("default=") {
                 Some(location) => location.to_owned(),
                 None => format!("registry {name}"),

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{
-    Hexadecimal, PackageName, RegistryName, did_you_mean, from_hexadecimal, sha256,
-};
+use pkgres_manifest::{Hexadecimal, PackageName, RegistryName, did_you_mean, sha256};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{LocationError, Namespace, RegistryLocation};
 use pkgres_settings::{NetworkLimit, Registries, RegistryTable, SettingsFile};
@@ -34,15 +32,9 @@ pub(super) fn override_name(package: &PackageName) -> RegistryName {
     })
 }
 
-/// The override that is the registry of a name, for messages; `None` for other registries.
-pub(crate) fn override_title(name: &RegistryName) -> Option<String> {
-    let package = name.as_str().strip_prefix(OVERRIDE_PREFIX)?;
-    let is_digest = from_hexadecimal(package, &mut [0; DIGEST_BYTES]);
-    Some(if is_digest {
-        "an override in pkgres.toml".to_owned()
-    } else {
-        format!("the override of {package}")
-    })
+/// Whether the registry of a name is the folder of an override.
+pub(crate) fn is_override(name: &RegistryName) -> bool {
+    name.as_str().starts_with(OVERRIDE_PREFIX)
 }
 
 /// A registry with its settings.

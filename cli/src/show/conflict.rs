@@ -9,6 +9,7 @@ use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
 
 use super::columns::{columns, padded};
 use super::shortened_list::{Folded, FoldedLine};
+use crate::registries::is_override;
 
 /// The greatest number of lines of a conflict as text, in a wide terminal. Longer explanations are folded.
 const MAX_LINES: usize = 10;
@@ -205,6 +206,7 @@ fn origin(reason: &Reason, searched: &[String]) -> String {
         }
         (None, Some(ReleaseSource::Host)) => "host".to_owned(),
         (None, Some(ReleaseSource::BuiltIn)) => "built in".to_owned(),
+        (None, Some(ReleaseSource::Registry(name))) if is_override(name) => "override".to_owned(),
         (None, Some(ReleaseSource::Registry(name))) => {
             let mut locations = searched.iter();
             let location = locations.find_map(|location| location.strip_prefix("default="));

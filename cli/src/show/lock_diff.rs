@@ -1,9 +1,14 @@
 //! The differences of two lockfiles.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use pkgres_manifest::{ArtifactDigest, LockDiff, PackageChange, PackageName, Spec, Version};
+use pkgres_manifest::{
+    ArtifactDigest, LockDiff, PackageChange, PackageName, ReleaseSource, Spec, Version,
+};
 use serde_json::{Value, json};
+
+use super::source_title::listed_source;
 
 /// How many hexadecimal digits of a digest are shown.
 const DIGEST_DIGITS: usize = 12;
@@ -63,7 +68,8 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
             text.push_str(&format!(" digest {before} -> {after}"));
         }
         if change.source_before != change.source_after {
-            let (before, after) = (&change.source_before, &change.source_after);
+            let before = listed_source(&change.source_before);
+            let after = listed_source(&change.source_after);
             text.push_str(&format!(" source {before} -> {after}"));
         }
         add(&change.package, '~', text);
@@ -119,12 +125,16 @@ fn source_change(change: &PackageChange) -> impl fmt::Display {
         if !change.is_from_other_sources() {
             return Ok(());
         }
-        let (before, after) = (&change.sources_before, &change.sources_after);
+        let titles = |sources: &BTreeSet<ReleaseSource>| -> Vec<String> {
+            sources.iter().map(listed_source).collect()
+        };
+        let before = titles(&change.sources_before);
+        let after = titles(&change.sources_after);
         write!(
             formatter,
             " (source {} -> {})",
-            listed(before),
-            listed(after)
+            listed(&before),
+            listed(&after)
         )
     })
 }

@@ -2,18 +2,25 @@
 
 use pkgres_manifest::ReleaseSource;
 
-use crate::registries::override_title;
+use crate::registries::is_override;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
-/// A source as messages name it; the default registry is "the registry".
+/// A source as messages name it after its package; the default registry is "the registry".
 pub(crate) fn registry_title(source: &ReleaseSource) -> String {
     match source {
         ReleaseSource::Registry(name) if name.is_default() => "the registry".to_owned(),
         ReleaseSource::Registry(name) if name.as_str() == WORKSPACE => "the workspace".to_owned(),
-        ReleaseSource::Registry(name) => {
-            override_title(name).unwrap_or_else(|| format!("the registry `{name}`"))
-        }
+        ReleaseSource::Registry(name) if is_override(name) => "its override".to_owned(),
+        ReleaseSource::Registry(name) => format!("the registry `{name}`"),
         source => format!("`{source}`"),
+    }
+}
+
+/// A source in a table or list: its name, except that nobody gave one to the folder of an override.
+pub(crate) fn listed_source(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if is_override(name) => "override".to_owned(),
+        source => source.to_string(),
     }
 }
 

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, RegistryName, Spec, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind, Supply};
 
 use super::RegistrySet;
-use crate::registry::records_of;
+use crate::registry::{Registry, records_of};
 use crate::registry_error::RegistryError;
 
 impl RegistrySet {
@@ -180,7 +180,7 @@ impl RegistrySet {
         conflict: &Conflict,
     ) -> Result<Option<Hint>, RegistryError> {
         let required = required(conflict);
-        let mut sources: BTreeMap<&PackageName, &RegistryName> = BTreeMap::new();
+        let mut sources: BTreeMap<&PackageName, &dyn Registry> = BTreeMap::new();
         for registry in &self.registries {
             let registry = registry.as_ref();
             let names = required.keys().filter(|name| self.may_have(registry, name));
@@ -194,7 +194,7 @@ impl RegistrySet {
                     continue;
                 };
                 let Some(first) = sources.get(package) else {
-                    sources.insert(package, registry.name());
+                    sources.insert(package, registry);
                     continue;
                 };
                 let satisfies_all = |record: &&IndexRecord| {
@@ -207,8 +207,13 @@ impl RegistrySet {
                 };
                 let newest = records.iter().filter(satisfies_all);
                 if let Some(newest) = newest.max_by_key(|record| &record.version) {
+                    let reason = if first.is_override() {
+                        "its override replaces it".to_owned()
+                    } else {
+                        format!("{} is preferred and has the package, too", first.name())
+                    };
                     return Ok(Some(Hint::packages(format!(
-                        "the registry {} has {package} {}, which is not used: {first} is preferred and has the package, too",
+                        "the registry {} has {package} {}, which is not used: {reason}",
                         registry.name(),
                         newest.version,
                     ))));

@@ -100,16 +100,16 @@ pub(crate) fn roots_of_project(
         Err(_) => roots,
     };
     // Other roots in the folder of a release are a part of it, as in the folder of one that was installed.
-    if is_release_folder(folder) {
+    if release_of_folder(folder).is_some() {
         roots.retain(|(path, format)| takes_folder(path, *format));
     }
     roots
 }
 
-/// Whether a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
-pub(crate) fn is_release_folder(folder: &Path) -> bool {
+/// The file that says that a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
+pub(crate) fn release_of_folder(folder: &Path) -> Option<Recognized> {
     let mut roots = named_roots(folder, None, Format::usual_root_names).into_iter();
-    roots.any(|(path, format)| takes_folder(&path, format))
+    roots.find(|(path, format)| takes_folder(path, *format))
 }
 
 /// Whether a root is a release that takes its folder as a whole.
@@ -217,6 +217,11 @@ pub(crate) fn format_of_artifact(
     path: &Path,
     options: &ReadOptions,
 ) -> Option<&'static dyn Format> {
+    let name = path.file_name()?.to_str()?;
+    let mut foreign = pkgres_formats::ALL.iter().filter(|it| is_foreign(it));
+    if !foreign.any(|format| format.is_release_name(name)) {
+        return None;
+    }
     let head = Head::read(path)?;
     let file = head.file();
     let formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);

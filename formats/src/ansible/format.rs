@@ -14,7 +14,7 @@ use super::check::CollectionReferences;
 use super::documentation;
 use super::facts_of_files;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
-use super::installation::{CollectionFiles, is_compiled};
+use super::installation::{CollectionFiles, installed_name, is_compiled};
 use super::links::links_to_elsewhere;
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
@@ -107,7 +107,7 @@ impl Format for Collections {
         tree: &dyn FileTree,
         options: &ReadOptions,
     ) -> Parsed<Root> {
-        if !is_folder_of_collection(file) {
+        if !is_metadata_name(file.name()) {
             return read_requirements(file.path, file.bytes, &options.limits);
         }
         match read_folder(file, tree, options).into_result() {
@@ -151,7 +151,7 @@ impl Format for Collections {
     }
 
     fn is_release_name(&self, name: &str) -> bool {
-        matches!(name, GALAXY_FILE | COLLECTION_MANIFEST) || name.ends_with(ARTIFACT_SUFFIX)
+        is_metadata_name(name) || name.ends_with(ARTIFACT_SUFFIX)
     }
 
     fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
@@ -195,7 +195,8 @@ impl Format for Collections {
     fn written_names(&self, file: &FormatFile<'_>, options: &ReadOptions) -> Vec<String> {
         let name = match file.name().strip_suffix(ARTIFACT_SUFFIX) {
             Some(stem) => name_of_artifact(stem),
-            None => written_collection_name(file.name(), file.bytes, &options.limits),
+            None => written_collection_name(file.name(), file.bytes, &options.limits)
+                .or_else(|| installed_name(file.path)),
         };
         name.into_iter().collect()
     }
@@ -226,7 +227,7 @@ impl Format for Collections {
                 &artifact,
                 Parsed::new(Some(artifact.manifest.record.clone()), Vec::new()),
             )
-        } else if is_folder_of_collection(file) {
+        } else if is_metadata_name(file.name()) {
             (tree, read_folder(file, tree, options))
         } else {
             return self.check_requirements(file, tree, known, options);
@@ -388,6 +389,11 @@ fn declared(
     }
 }
 
+/// Whether a file has the name of the metadata of a collection.
+fn is_metadata_name(name: &str) -> bool {
+    matches!(name, GALAXY_FILE | COLLECTION_MANIFEST)
+}
+
 fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
     match file.name() {
         GALAXY_FILE => true,
@@ -395,6 +401,7 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
         COLLECTION_MANIFEST => {
             let beginning = &file.bytes[..file.bytes.len().min(HEAD_BYTES)];
             memchr::memmem::find(beginning, b"\"collection_info\"").is_some()
+                || installed_name(file.path).is_some()
         }
         _ => false,
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
@@ -12,11 +13,21 @@ use pkgres_manifest::{
 use super::artifact::CollectionArtifact;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, read_collection_manifest};
+use super::name::is_collection_name;
 use crate::linked_folders::linked_paths;
 use crate::lookup::{FileTree, PathKind};
 
 /// The folder in which collections are installed, as Python imports it.
 pub const COLLECTIONS_FOLDER: &str = "ansible_collections";
+
+/// The name of the collection that is installed where a `MANIFEST.json` is, by its path alone.
+pub(super) fn installed_name(manifest: &str) -> Option<String> {
+    let mut folders = Path::new(manifest).ancestors().skip(1).map(Path::file_name);
+    let mut folder = || folders.next()??.to_str();
+    let (name, namespace) = (folder()?, folder()?);
+    let full = format!("{namespace}.{name}");
+    (folder()? == COLLECTIONS_FOLDER && is_collection_name(&full)).then_some(full)
+}
 
 /// The file beside an installed collection that says where it comes from.
 pub const SOURCE_FILE: &str = "GALAXY.yml";

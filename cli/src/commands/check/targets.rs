@@ -9,7 +9,7 @@ use pkgres_manifest::{MANIFEST_FILE, ReadOptions};
 
 use crate::invocation::quoted;
 use crate::root_file::{
-    format_of_artifact, is_release_folder, nested_root, recognize, roots_of_project,
+    format_of_artifact, nested_root, recognize, release_of_folder, roots_of_project,
 };
 
 /// A target of a check.
@@ -35,11 +35,11 @@ pub(super) fn targets(
 ) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
         if let Ok(Some((root, format))) = recognize(path, stated)
-            && is_release_folder(path)
+            && release_of_folder(path).is_some()
         {
             return Ok(vec![Target::Foreign(root, format)]);
         }
-        let (targets, links) = targets_below(path, stated)?;
+        let (targets, links) = targets_below(path, stated, options)?;
         if targets.is_empty() {
             if let Some((root, format)) = recognize(path, stated)? {
                 return Ok(vec![Target::Foreign(root, format)]);
@@ -87,12 +87,16 @@ pub(super) fn targets(
     ])
 }
 
-/// The packages and projects below a folder, and the links to what could be packages.
+/// The packages, artifacts and projects below a folder, and the links to what could be packages. Installed collections are
+/// releases of others.
 fn targets_below(
     top: &Path,
     stated: Option<&'static dyn Format>,
+    options: &ReadOptions,
 ) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnostic> {
     let (mut targets, mut links) = (Vec::new(), Vec::new());
+    let is_stated =
+        |format: &dyn Format| stated.is_none_or(|one| one.ecosystem() == format.ecosystem());
     let mut rest = vec![top.to_owned()];
     while let Some(folder) = rest.pop() {
         let roots = if folder == top {
@@ -108,7 +112,7 @@ fn targets_below(
         }
         let foreign = roots.into_iter();
         targets.extend(foreign.map(|(root, format)| Target::Foreign(root, format)));
-        if folder != top && is_release_folder(&folder) {
+        if folder != top && release_of_folder(&folder).is_some() {
             continue;
         }
         let mut entries = std::fs::read_dir(&folder)
@@ -134,6 +138,12 @@ fn targets_below(
                 folders.push(path);
             } else if is_archive(&path) {
                 targets.push(Target::Archive(path));
+            // A file that can be a root, too, is checked where it is one: elsewhere, a registry may have it.
+            } else if let Some(format) = format_of_artifact(&path, options)
+                && is_stated(format)
+                && recognize(&path, stated)?.is_none()
+            {
+                targets.push(Target::Foreign(path, format));
             }
         }
         rest.extend(folders.into_iter().rev());

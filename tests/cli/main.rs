@@ -20,6 +20,7 @@ mod graphs;
 mod hooks;
 mod json;
 mod kept_collections;
+mod links_in_registries;
 mod machine_state;
 mod machines;
 mod metrics;

@@ -6,30 +6,53 @@ use std::path::Path;
 use pkgres_manifest::{MANIFEST_FILE, ReadOptions};
 
 use super::is_zip;
-use super::releases::ReleaseFile;
+use super::releases::{ReleaseFile, is_release_name};
 
-/// How many folders deep releases are looked for in a folder that a link leads to: enough for namespaces of collections.
-const LINKED_FOLDERS_DEPTH: usize = 2;
-/// The most entries of such a folder that are looked at.
-const MAX_LINKED_ENTRIES: usize = 1_000;
+/// How many folders deep releases are looked for in a folder that a link leads to: enough for
+/// `ansible_collections/NAMESPACE/NAME`.
+const LINKED_FOLDERS_DEPTH: usize = 3;
+/// The most entries that are looked at behind a link. The root of a machine has many other folders.
+const MAX_LINKED_ENTRIES: usize = 10_000;
 
-/// Whether a link leads to a release, or to a folder with releases.
-pub(super) fn leads_to_releases(link: &Path, options: &ReadOptions) -> bool {
-    match fs::metadata(link) {
-        Ok(target) if target.is_dir() => has_releases(link, LINKED_FOLDERS_DEPTH, options),
-        Ok(target) => target.is_file() && is_release(link, options),
-        Err(_) => false,
-    }
+/// Why a link may hide a release.
+pub(super) enum LinkProblem {
+    /// It leads to a release, or to a folder with releases.
+    NotFollowed,
+    /// It has the name of a release, and its target does not exist.
+    Dangling,
 }
 
-/// Whether a folder that a link leads to is a release, or has one. The root of a machine has links to many other folders.
-fn has_releases(folder: &Path, depth: usize, options: &ReadOptions) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut entries = entries.take(MAX_LINKED_ENTRIES);
+/// Why a link hides a release; `None` if it does not seem to.
+pub(super) fn problem_of_link(link: &Path, options: &ReadOptions) -> Option<LinkProblem> {
+    let leads_to_releases = match fs::metadata(link) {
+        Ok(target) if target.is_dir() => {
+            let mut rest = MAX_LINKED_ENTRIES;
+            has_releases(link, LINKED_FOLDERS_DEPTH, &mut rest, options)
+        }
+        Ok(target) => target.is_file() && is_release(link, options),
+        Err(_) => return may_be_release(link, options).then_some(LinkProblem::Dangling),
+    };
+    leads_to_releases.then_some(LinkProblem::NotFollowed)
+}
+
+/// Whether the path alone is that of a file that can be a release.
+pub(super) fn may_be_release(path: &Path, options: &ReadOptions) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    is_zip(path) || name.is_some_and(|name| is_release_name(name, options))
+}
+
+/// Whether a folder that a link leads to is a release, or has one. `rest` is the number of entries that may still be
+/// looked at.
+fn has_releases(folder: &Path, depth: usize, rest: &mut usize, options: &ReadOptions) -> bool {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.any(|entry| {
+        let Some(fewer) = rest.checked_sub(1) else {
+            return false;
+        };
+        *rest = fewer;
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => depth > 0 && has_releases(&path, depth - 1, options),
+            Ok(kind) if kind.is_dir() => depth > 0 && has_releases(&path, depth - 1, rest, options),
             Ok(_) => is_release(&path, options),
             Err(_) => false,
         }

@@ -36,7 +36,7 @@ use crate::whole_registry::{Found, RecordsResult, defined_classes, requiring_kno
 use artifacts::open_archive;
 pub use findings::written_name;
 use findings::{broken, left_out, shown};
-use links::leads_to_releases;
+use links::{LinkProblem, may_be_release, problem_of_link};
 pub(crate) use releases::releases_of_folder;
 use releases::{ReleaseFile, Releases};
 
@@ -185,6 +185,8 @@ impl DirectoryRegistry {
                     let piece = ReleaseFile::recognize_piece(&path, &self.options);
                     self.pieces.extend(piece);
                 }
+            } else if may_be_release(&path, &self.options) {
+                self.tell_special_file(&path);
             }
         }
         Ok(folders)
@@ -242,15 +244,34 @@ impl DirectoryRegistry {
         if is_inside {
             return;
         }
-        if leads_to_releases(path, &self.options) {
-            let message = format!(
-                "{} is a link, and links are not followed",
-                Escaped::new(&shown(path))
-            );
-            let finding = Diagnostic::warning(Code::BrokenPackage, message)
-                .hint("copy its target here, or name the target with another `--registry dir:…`");
-            lock(&self.findings).push(finding);
-        }
+        let Some(problem) = problem_of_link(path, &self.options) else {
+            return;
+        };
+        let path = shown(path);
+        let path = Escaped::new(&path);
+        let (message, hint) = match problem {
+            LinkProblem::NotFollowed => (
+                format!("{path} is a link, and links are not followed"),
+                "copy its target here, or name the target with another `--registry dir:…`",
+            ),
+            LinkProblem::Dangling => (
+                format!("{path} is a link to a file that does not exist"),
+                "remove it, or put the file in its place",
+            ),
+        };
+        let finding = Diagnostic::warning(Code::BrokenPackage, message).hint(hint);
+        lock(&self.findings).push(finding);
+    }
+
+    /// Reports what has the name of a release and is neither a file nor a folder, such as a named pipe.
+    fn tell_special_file(&self, path: &Path) {
+        let path = shown(path);
+        let message = format!(
+            "{} is not a regular file, so it is not read",
+            Escaped::new(&path)
+        );
+        let finding = Diagnostic::warning(Code::BrokenPackage, message).hint("remove it");
+        lock(&self.findings).push(finding);
     }
 
     fn unreachable(

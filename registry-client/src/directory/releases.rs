@@ -23,6 +23,11 @@ fn formats(options: &ReadOptions) -> impl Iterator<Item = &'static dyn Format> {
     })
 }
 
+/// Whether a format has releases in files of a name, or files of it say that their folder is a release.
+pub(super) fn is_release_name(name: &str, options: &ReadOptions) -> bool {
+    formats(options).any(|format| format.is_release_name(name))
+}
+
 /// A file that belongs to a release.
 #[derive(Debug, Clone)]
 pub(super) struct ReleaseFile {

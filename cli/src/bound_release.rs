@@ -76,6 +76,7 @@ impl BoundRelease {
         // The caller reports what it has to say about the manifest.
         task.warnings.clear();
         let lock = project.lockfile(context)?;
+        task.existing_lock.clone_from(&lock);
         let package = Arc::clone(project.class_package()?);
         Self::solve(package, task, lock, context, output)
     }

@@ -5,12 +5,12 @@
 //! has several releases side by side, that can lead to a different answer, so [`stabilize`] repeats the solve until
 //! locking the answer changes nothing.
 
-use pkgres_manifest::Release;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_manifest::Package;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Package, PackageName, Release};
 use pkgres_resolver::{Locked, Resolution, ResolvedOwner, Update};
 use serde_json::{Value, json};
 
@@ -158,6 +158,37 @@ pub(crate) fn joint_task(manifests: &[PathBuf], context: &Context) -> Result<Sol
     Ok(task)
 }
 
+/// Fails if projects cannot be solved together: an ecosystem has its own registries, and the answer has the releases of
+/// each root by its name.
+fn require_joinable(projects: &[Project]) -> Result<()> {
+    let Some((first, others)) = projects.split_first() else {
+        return Ok(());
+    };
+    let ecosystem = |project: &Project| project.format.ecosystem();
+    let other = others.iter().find(|it| ecosystem(it) != ecosystem(first));
+    let mut by_name: BTreeMap<&PackageName, &Project> = BTreeMap::new();
+    let mut named = projects.iter();
+    let same_name = named.find_map(|it| Some((by_name.insert(it.name(), it)?, it)));
+    let path = |project: &Project| Escaped::path(&project.manifest).to_string();
+    let reason = match (other, same_name) {
+        (Some(other), _) => format!(
+            "{} is a project of {}, and {} of {}",
+            path(first),
+            ecosystem(first).id(),
+            path(other),
+            ecosystem(other).id()
+        ),
+        (None, Some((one, other))) => {
+            let (name, one, other) = (one.name(), path(one), path(other));
+            format!("{one} and {other} are both the root `{name}`")
+        }
+        (None, None) => return Ok(()),
+    };
+    let message = format!("these projects cannot be solved together: {reason}");
+    let hint = "leave out `one-solve`, or give one of them a pkgres.toml of its own";
+    Err(Diagnostic::error(Code::Usage, message).hint(hint).into())
+}
+
 /// Several projects as one task.
 struct JointTask {
     task: SolveTask,
@@ -172,6 +203,7 @@ impl JointTask {
             Some(first) => SolveTask::for_projects_like(first, context)?,
             None => SolveTask::in_folder(Path::new(""), context)?,
         };
+        require_joinable(&projects)?;
         for project in &projects {
             task.add_root(project, context)?;
         }

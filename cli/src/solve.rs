@@ -145,7 +145,10 @@ pub(crate) fn read_frozen(
     }
     let path = folder_of(manifest).join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, context)? else {
-        let manifest = manifest_at(manifest);
+        let manifest = match ForeignRoot::find(manifest, context)? {
+            Some(foreign) => Project::foreign(foreign).manifest,
+            None => manifest_at(manifest),
+        };
         return Err(lock_missing_in_mode("frozen", &manifest, context));
     };
     let lock = parse_lock(&path, &bytes, context)?;

@@ -31,7 +31,9 @@ use crate::write_together::{ChangedFile, PendingFiles, Writing, write_together};
 use crate::yank_reasons::YankReasons;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    reject_lock_modes("add", &args.edit.write, context)?;
+    if !args.edit.no_lock {
+        reject_lock_modes("add", &args.edit.write, context)?;
+    }
     let project = edited_project(&args.edit, context)?;
     let ecosystem = project.format.ecosystem();
     let named = args
@@ -88,7 +90,9 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
 }
 
 pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    reject_lock_modes("remove", &args.edit.write, context)?;
+    if !args.edit.no_lock {
+        reject_lock_modes("remove", &args.edit.write, context)?;
+    }
     let project = edited_project(&args.edit, context)?;
     let ecosystem = project.format.ecosystem();
     let named = args

@@ -19,8 +19,9 @@ use crate::invocation::quoted;
 use crate::lockfile::parse_lock;
 use crate::output::Output;
 use crate::project::member_hint;
-use crate::read_manifest::locked_folders;
+use crate::read_manifest::{folder_of, locked_folders};
 use crate::root::project_above;
+use crate::root_file::recognize;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -239,9 +240,17 @@ fn file_of(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
     if path.is_dir() {
         Some(path.join(LOCK_FILE))
+    } else if path.is_file() && is_root(path) {
+        Some(folder_of(path).join(LOCK_FILE))
     } else {
         (path.is_file() || is_pipe(path)).then(|| path.to_owned())
     }
+}
+
+/// Whether a file is the root of a project, and so names its lockfile.
+fn is_root(path: &Path) -> bool {
+    path.file_name() == Some(MANIFEST_FILE.as_ref())
+        || recognize(path, None).is_ok_and(|root| root.is_some())
 }
 
 /// Where the lockfile is in a revision that is named alone.

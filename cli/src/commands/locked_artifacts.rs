@@ -25,7 +25,7 @@ use crate::lock_owner::{OWN_FOLDER, other_root};
 use crate::lockfile::lock_missing_beside;
 use crate::output::Output;
 use crate::project::Project;
-use crate::registries::{OVERRIDE_PREFIX, is_reserved, title_of};
+use crate::registries::{is_override, is_reserved, online_run, title_of};
 use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -263,7 +263,7 @@ pub(super) fn fetch_and_read<Content>(
         };
         names.map(|name| name.and_then(title)).collect()
     };
-    let is_override = |at: usize| wanted[at].0.as_str().starts_with(OVERRIDE_PREFIX);
+    let is_override = |at: usize| is_override(wanted[at].0);
     let release = |at: usize| release(at).to_string();
     problems.check(&release, &is_override, listing_registries, context)?;
     Ok(Fetched {
@@ -405,7 +405,7 @@ impl Problems {
             return Err(failure);
         }
         if !self.offline.is_empty() {
-            return Err(not_in_cache(self.offline.into_iter().map(release)));
+            return Err(not_in_cache(self.offline.into_iter().map(release), context));
         }
         if !self.absent.is_empty() {
             let listing_registries = listing_registries(&self.absent);
@@ -419,17 +419,22 @@ impl Problems {
 }
 
 /// The error for releases that are not in the cache. Registries know digests; the lockfile says of what.
-pub(super) fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure {
+fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>, context: &Context) -> Failure {
     const MOST: usize = 5;
     let mut named: Vec<String> = releases.by_ref().take(MOST).collect();
     if releases.len() > 0 {
         named.push(counted(releases.len(), "other"));
     }
-    let message = format!(
-        "not in the cache, and `--offline` is set: {}",
-        named.join(", ")
-    );
-    let finding = Diagnostic::error(Code::Offline, message).hint("run once without `--offline`");
+    let named = named.join(", ");
+    let from = context.settings.from("offline");
+    let finding = if context.registries.has_cache() {
+        let message = format!("not in the cache, and `--offline` is set{from}: {named}");
+        Diagnostic::error(Code::Offline, message)
+            .hint(format!("run once {}", online_run(&context.settings)))
+    } else {
+        let message = format!("neither `offline`{from} nor `no-cache` lets these be read: {named}");
+        Diagnostic::error(Code::Offline, message).hint("set only one of `offline` and `no-cache`")
+    };
     Failure {
         findings: vec![finding],
         exit: Exit::of_registry_error(Code::Offline),
@@ -468,7 +473,7 @@ fn no_registry_has(
     let check = context.invocation.command("lock --check");
     if let Some(last) = absent.pop() {
         let cause = if are_overrides {
-            "it comes from a folder in `overrides`, which has changed since"
+            "it was locked from a folder in `overrides`, which has changed since, or is no longer there"
         } else {
             "if it was locked from another registry, add that with `--registry`; index files have no artifacts"
         };

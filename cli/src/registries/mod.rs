@@ -11,9 +11,9 @@ mod open;
 mod probably_meant;
 
 pub(crate) use configured::{
-    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_reserved, override_title,
+    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_override, is_reserved,
 };
-pub(crate) use messages::{is_unconfigured, shown_target, title_of, unconfigured_hint};
+pub(crate) use messages::{is_unconfigured, online_run, shown_target, title_of, unconfigured_hint};
 pub(crate) use open::named_host;
 
 use std::path::{Path, PathBuf};
@@ -98,6 +98,7 @@ impl RegistryOptions {
         if let Some(args) = network.or(args.map(|args| &args.network)) {
             options.network = NetworkOptions {
                 offline: args.offline,
+                online_run: online_run(settings),
                 allow_http: args.allow_http,
                 ca_files: args.ca_files.clone(),
                 without_state: settings.is_set("no-state"),
@@ -157,6 +158,11 @@ impl RegistryOptions {
         let mut options = self.clone();
         options.provided_files = settings_near(package)?.provided_files()?;
         Ok(options)
+    }
+
+    /// Whether registries on the network can be read from the cache.
+    pub(crate) fn has_cache(&self) -> bool {
+        self.cache_folder.is_some()
     }
 
     /// Whether registries on the network are not asked.

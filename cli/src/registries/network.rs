@@ -26,6 +26,8 @@ const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero
 #[derive(Debug, Clone, Default)]
 pub(super) struct NetworkOptions {
     pub(super) offline: bool,
+    /// How to run without `offline`.
+    pub(super) online_run: String,
     pub(super) allow_http: bool,
     /// The files of CA certificates that `--ca-file` names.
     pub(super) ca_files: Vec<PathBuf>,
@@ -54,6 +56,7 @@ impl RegistryOptions {
             set_limit(&mut options.limits, *setting, *limit);
         }
         options.offline = self.network.offline;
+        options.online_run.clone_from(&self.network.online_run);
         options.allow_plain_http = self.network.allow_http;
         options.system_proxy = true;
         options.activity = self.activity.clone();

@@ -61,17 +61,14 @@ pub(crate) fn outdated(
         let Some(entry) = at.checked_sub(1).map(|at| &packages[at]) else {
             continue;
         };
-        for requirement in entry.held_back_by.iter().take(MAX_SHOWN_REQUIREMENTS) {
+        let requirements = shown_once(&entry.held_back_by);
+        for requirement in requirements.iter().take(MAX_SHOWN_REQUIREMENTS) {
             text.push_str(&format!(
                 "  held back by {}\n",
                 requirement_text(entry, requirement)
             ));
         }
-        if let Some(more) = entry
-            .held_back_by
-            .len()
-            .checked_sub(MAX_SHOWN_REQUIREMENTS + 1)
-        {
+        if let Some(more) = requirements.len().checked_sub(MAX_SHOWN_REQUIREMENTS + 1) {
             let others = counted(more + 1, "other");
             text.push_str(&format!("  and by {others}; `--format json` lists them\n"));
         }
@@ -88,7 +85,7 @@ pub(crate) fn held_back_outdated(packages: &[Outdated]) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in packages.iter().take(MAX_SHOWN_PACKAGES) {
         lines.push(format!("{} {} is held back:", entry.package, entry.latest));
-        let requirements = entry.held_back_by.iter();
+        let requirements = shown_once(&entry.held_back_by).into_iter();
         let requirements = requirements.map(|requirement| {
             let BlockingRequirement { owner, spec, .. } = requirement;
             if requirement.is_override {
@@ -133,6 +130,14 @@ fn because(entry: &Outdated) -> impl Iterator<Item = String> {
 
 fn in_parentheses(location: Option<&Location>) -> String {
     location.map_or_else(String::new, |location| format!(" ({location})"))
+}
+
+/// The requirements that hold back a package. All that are overridden are one line, as the override replaces each.
+fn shown_once(requirements: &[BlockingRequirement]) -> Vec<&BlockingRequirement> {
+    let mut has_override = false;
+    let mut requirements: Vec<&BlockingRequirement> = requirements.iter().collect();
+    requirements.retain(|it| !it.is_override || !std::mem::replace(&mut has_override, true));
+    requirements
 }
 
 /// A requirement or an override that holds back a package.

@@ -23,6 +23,8 @@ pub struct HttpOptions {
     pub state_folder: Option<PathBuf>,
     /// Whether to answer from the cache only. A missing document is then an error.
     pub offline: bool,
+    /// How to run the program without [`offline`](Self::offline): the end of a hint that begins with "run".
+    pub online_run: String,
     /// The sources of credentials.
     pub credentials: CredentialSources,
     /// Certificates of authorities to trust in addition to the system, as PEM.
@@ -76,6 +78,7 @@ impl HttpOptions {
             cache_folder: None,
             state_folder: None,
             offline: false,
+            online_run: "without `--offline`".to_owned(),
             credentials: CredentialSources::default(),
             authorities: Vec::new(),
             allow_plain_http: false,

@@ -35,6 +35,10 @@ use super::tls_error::{CertificateProblem, is_without_tls};
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
 
+/// The hint for a run that may use neither the cache nor the network.
+const NO_CACHE_HINT: &str =
+    "with both `offline` and `no-cache`, nothing of the network can be read: set only one of them";
+
 /// How a token is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Authorization {
@@ -125,10 +129,19 @@ impl Transport {
 
     /// The error of a run that may use the cache only, which lacks something.
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
-        let message = format!("{} cannot be read offline, and {reason}", self.title());
-        Diagnostic::error(Code::Offline, message)
-            .hint("run once without `--offline`")
-            .into()
+        let title = self.title();
+        let (message, hint) = if self.options.cache_folder.is_none() {
+            (
+                format!("{title} cannot be read offline, as the cache is not used"),
+                NO_CACHE_HINT.to_owned(),
+            )
+        } else {
+            (
+                format!("{title} cannot be read offline, and {reason}"),
+                format!("run once {}", self.options.online_run),
+            )
+        };
+        Diagnostic::error(Code::Offline, message).hint(hint).into()
     }
 
     /// The error of a run that may use the cache only, which lacks the artifact of a release.
@@ -145,7 +158,7 @@ impl Transport {
             self.title()
         );
         Diagnostic::error(Code::Offline, message)
-            .hint("run without `--offline`")
+            .hint(format!("run {}", self.options.online_run))
             .into()
     }
 

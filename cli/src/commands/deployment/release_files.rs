@@ -11,7 +11,6 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, PackagePath, ReadOptions, Release};
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
-use crate::commands::locked_artifacts::not_in_cache;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -103,7 +102,7 @@ impl ReleaseFiles {
                 // Nobody knows a release by its digest.
                 Code::Offline => {
                     let named = format!("{} {}", release.name, release.version);
-                    not_in_cache(std::iter::once(named))
+                    Failure::from(error).about(&named)
                 }
                 _ => error.into(),
             }

@@ -63,7 +63,7 @@ pub(super) fn check(
         _ => Disagreement::default(),
     };
     let registries = context.registries.for_root(Some(&folder))?;
-    note_skipped_registries(&registries, context, output);
+    note_skipped_registries(["Checked against", "against"], &registries, context, output);
     Ok(show_report(
         args,
         &path,
@@ -85,12 +85,14 @@ pub(super) fn check_foreign(
     let CheckedEntries { checked, .. } = check_entries(project, task, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
-    note_skipped_registries(&project.registries(context)?, context, output);
+    let registries = project.registries(context)?;
+    note_skipped_registries(["Checked against", "against"], &registries, context, output);
     Ok(show_report(args, &path, &checked, &none, context, output))
 }
 
-/// Tells what was not checked with `--offline`.
-fn note_skipped_registries(
+/// Reports which registries were not read with `--offline`. `words` are what was done, and its preposition.
+pub(in crate::commands) fn note_skipped_registries(
+    [done, preposition]: [&str; 2],
     registries: &[ConfiguredRegistry],
     context: &Context,
     output: &mut Output,
@@ -98,7 +100,7 @@ fn note_skipped_registries(
     let skipped = context.registries.skipped_offline(registries);
     if !skipped.is_empty() {
         output.remarks([format!(
-            "Checked against the cache only, because of `--offline`, and not against {}",
+            "{done} the cache only, because of `--offline`, and not {preposition} {}",
             sentence_list(&skipped, "and")
         )]);
     }

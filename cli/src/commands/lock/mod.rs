@@ -16,6 +16,7 @@ use serde_json::json;
 pub(super) use self::agreement::{
     Agreement, agree, agree_with, joint_task, locking_task, stabilize,
 };
+pub(super) use self::check::note_skipped_registries;
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, allow_only, propose};
 pub(super) use self::stale_members::{LockedFolders, stale_members};

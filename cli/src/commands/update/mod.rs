@@ -14,6 +14,7 @@ use pkgres_resolver::{Locked, Request, Resolution, Root, Update, UpdateReport};
 use serde_json::Value;
 
 pub(super) use self::members_update::{MembersUpdate, stabilize_update};
+use super::lock::note_skipped_registries;
 use super::members::Projects;
 use super::several_projects::is_solved_together;
 use crate::args::UpdateArgs;
@@ -125,6 +126,8 @@ fn update_one(
         output.notes(show::not_compared(&effects));
         output.shared_notes(notes);
         output.note(&written.summary(resolution.len(), changes.len()));
+        let registries = project.registries(context)?;
+        note_skipped_registries(["Updated from", "from"], &registries, context, output);
     }
     if !diff.is_empty() && is_solved_together {
         note_other_members(context, output);

@@ -436,8 +436,9 @@ impl ReferenceCheck<'_> {
 
 /// The versions whose classes are not known.
 fn unread_of(releases: &[IndexRecord], versions: &[Version]) -> Vec<Version> {
+    let wanted: BTreeSet<&Version> = versions.iter().collect();
     let unread = releases.iter().filter(|one| one.classes.is_none());
-    let unread = unread.filter(|one| versions.contains(&one.version));
+    let unread = unread.filter(|one| wanted.contains(&one.version));
     unread.map(|one| one.version.clone()).collect()
 }
 

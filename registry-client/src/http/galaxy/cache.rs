@@ -18,7 +18,7 @@ use super::documents::DescribedRelease;
 const FORMAT: u32 = 1;
 
 /// The first line of the file of a record: records depend on how pkgres reads modules.
-const RECORD_HEAD: &str = concat!("record 3 ", env!("CARGO_PKG_VERSION"));
+const RECORD_HEAD: &str = concat!("record 4 ", env!("CARGO_PKG_VERSION"));
 
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;

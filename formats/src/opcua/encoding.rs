@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::reader::MAX_BYTES;
+/// The size of the largest file that is read, in bytes. The largest real one has 4 MB.
+pub(super) const MAX_BYTES: u64 = 32 << 20;
 
 /// What an XML declaration can need of the beginning of a file.
 const DECLARATION_BYTES: usize = 200;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use self::members::{MemberReference, Members};
 use super::document::{Document, Problem, Tag};
-use super::encoding::declared as declared_encoding;
+use super::encoding::{MAX_BYTES, declared as declared_encoding};
 use super::node_id::{ExpandedNodeId, Identifier, Namespace, NodeId, UA_NAMESPACE, read_numeric};
 use super::nodeset::{
     Model, NodeSet, NodeType, NodeUse, OwnNodes, Role, Source, TypeKind, TypeReference,
@@ -27,8 +27,6 @@ use crate::format::HEAD_BYTES;
 const NODE_SET_NAMESPACE: &str = "http://opcfoundation.org/UA/2011/03/UANodeSet.xsd";
 /// The name of their root element.
 const ROOT: &str = "UANodeSet";
-/// The size of the largest file that is read, in bytes. The largest real one has 4 MB.
-pub(super) const MAX_BYTES: u64 = 32 << 20;
 /// The most nested elements. Real files have 10.
 const MAX_DEPTH: usize = 64;
 /// The most URIs, models and requirements of a file.

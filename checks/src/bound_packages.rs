@@ -121,9 +121,14 @@ impl BoundPackages {
 
     /// The class and its known ancestors, nearest first, and the names of those that are unknown.
     pub(crate) fn known_ancestry(&self, start: &ClassAt) -> Ancestry<'_> {
+        self.known_ancestry_of_all(BTreeSet::from([start.clone()]))
+    }
+
+    /// Some classes and their known ancestors, and the names of those that are unknown.
+    pub(crate) fn known_ancestry_of_all(&self, starts: BTreeSet<ClassAt>) -> Ancestry<'_> {
         let mut ancestry = Ancestry::default();
-        let mut seen = BTreeSet::from([start.clone()]);
-        let mut queue = VecDeque::from([start.clone()]);
+        let mut queue: VecDeque<ClassAt> = starts.iter().cloned().collect();
+        let mut seen = starts;
         while let Some(at) = queue.pop_front() {
             let Some(definition) = self.definition(&at) else {
                 ancestry.unknown.insert(at.class);

@@ -29,6 +29,8 @@ pub(super) struct ClassPair<'packages> {
     pub(super) new_place: &'packages Location,
     /// What may have lost ancestors; it is found when it is needed first.
     pub(super) losers: OnceCell<Vec<Loser>>,
+    /// The creation of an object; it is found when it is needed first.
+    pub(super) creation: OnceCell<Option<WitnessUse>>,
 }
 
 /// A class that the compared class still extends, or that class itself.

@@ -61,6 +61,7 @@ pub(super) fn compare(
             usage: before.usage,
             new_place: &after.name.location,
             losers: OnceCell::new(),
+            creation: OnceCell::new(),
         };
         unknown.extend(both.old.unknown.iter().cloned());
         unknown.extend(both.new.unknown.iter().cloned());

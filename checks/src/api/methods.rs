@@ -7,7 +7,7 @@ use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, Method, is_identif
 
 use super::FoundDifference;
 use super::class_pair::{ClassPair, Declarers, Subject};
-use super::properties::{can_be_created, creation, needed_values};
+use super::properties::{creation, needed_values};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
@@ -82,10 +82,11 @@ fn new_initializer(
         needs_value(argument) && !known.contains(argument.name.value.as_str())
     });
     for argument in needed {
-        let (rule, noticed) = if can_be_created(both) {
-            (ApiRule::RequiredArgumentAdded, Some(creation(both)))
+        let noticed = creation(both);
+        let rule = if noticed.is_some() {
+            ApiRule::RequiredArgumentAdded
         } else {
-            (ApiRule::ArgumentsChanged, None)
+            ApiRule::ArgumentsChanged
         };
         let message = format!(
             "the argument `{}` of `{}` in `{owner}` is new without default",

@@ -78,18 +78,18 @@ fn removed<'both>(
 fn added(both: &ClassPair<'_>, new: &Declared<'_, Property>) -> FoundDifference {
     let shown = Escaped::shortened(&new.member.name.value).to_string();
     let owner = both.owner(new);
-    let (rule, noticed, more) = match is_required(new.member) {
-        Some(true) if can_be_created(both) => (
+    let (rule, noticed, more) = match (is_required(new.member), creation(both)) {
+        (Some(true), Some(creation)) => (
             ApiRule::RequiredPropertyAdded,
-            Some(creation(both)),
+            Some(creation),
             ", which needs a value",
         ),
-        Some(true) | None => (
+        (Some(true) | None, _) => (
             ApiRule::PropertyPerhapsRequired,
             None,
             ", which may need a value",
         ),
-        Some(false) => (ApiRule::PropertyAdded, None, ""),
+        (Some(false), _) => (ApiRule::PropertyAdded, None, ""),
     };
     let message = format!("`{owner}` has the new property `{shown}`{more}");
     let mut subject = subject(both, None, Some(new)).expect("one of both is given");
@@ -120,13 +120,10 @@ fn changed(
     }
     let was_needless = before.has_default || before.usage.value != after.usage.value;
     let is_needed = is_required(before) == Some(false) && is_required(after) == Some(true);
-    if was_needless && is_needed && can_be_created(both) {
+    let creation = creation(both).filter(|_| was_needless && is_needed);
+    if creation.is_some() {
         let message = format!("{of} needs a value now");
-        report(
-            ApiRule::PropertyBecameRequired,
-            message,
-            Some(creation(both)),
-        );
+        report(ApiRule::PropertyBecameRequired, message, creation);
     } else if is_required(before) == Some(true) && after.has_default {
         let message = format!("{of} has a default now");
         report(ApiRule::DefaultAdded, message, None);
@@ -156,17 +153,18 @@ fn has_other_value(property: &Property) -> bool {
     property.has_default && default != Some("null") && default != Some(absent)
 }
 
-/// Whether everything is known that an object needs, so that its creation shows what it lacks.
-pub(super) fn can_be_created(both: &ClassPair<'_>) -> bool {
-    both.new.unknown.is_empty() && needed_values(both).iter().all(|name| is_identifier(name))
-}
-
-/// The creation of an object with what it needed in the old version.
-pub(super) fn creation(both: &ClassPair<'_>) -> WitnessUse {
-    WitnessUse::Creates {
-        class: both.name.clone(),
-        values: needed_values(both).into_iter().map(str::to_owned).collect(),
-    }
+/// The creation of an object with what it needed in the old version; `None` if not everything is known that an object
+/// needs, so that its creation does not show what it lacks.
+pub(super) fn creation(both: &ClassPair<'_>) -> Option<WitnessUse> {
+    let creation = both.creation.get_or_init(|| {
+        let values = needed_values(both);
+        let is_complete = both.new.unknown.is_empty() && values.iter().all(|it| is_identifier(it));
+        is_complete.then(|| WitnessUse::Creates {
+            class: both.name.clone(),
+            values: values.into_iter().map(str::to_owned).collect(),
+        })
+    });
+    creation.clone()
 }
 
 /// The properties and the arguments of the initializer that need values, or may need them, in the old version.

@@ -1,6 +1,7 @@
 //! Writes witnesses: packages that show how a difference breaks a dependant.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use pkgres_manifest::{CallArguments, ClassName, ClassUsage, MANIFEST_FILE, PackageName};
 
@@ -44,7 +45,7 @@ pub(super) enum WitnessUse {
     /// By a method that creates an object with values of properties.
     Creates {
         class: ClassName,
-        values: Vec<String>,
+        values: Arc<[String]>,
     },
 }
 

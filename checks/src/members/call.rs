@@ -106,11 +106,6 @@ impl<'method> Signature<'method> {
     }
 }
 
-/// Whether a method with these arguments can be called like this.
-pub(crate) fn accepts(arguments: &[Argument], call: &CallArguments) -> Result<(), CallMismatch> {
-    Signature::of(arguments).accepts(call)
-}
-
 /// Whether a contract rejects null, the value of a property that has none. `None` if only the deployment engine can
 /// tell.
 pub(crate) fn rejects_null(contract: &Contract) -> Option<bool> {

@@ -6,7 +6,7 @@
 mod call;
 mod uses;
 
-pub(crate) use call::{CallMismatch, Signature, accepts, rejects_null};
+pub(crate) use call::{CallMismatch, Signature, rejects_null};
 pub use uses::check_member_uses;
 pub(crate) use uses::is_of_the_engine;
 

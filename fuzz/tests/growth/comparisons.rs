@@ -15,7 +15,7 @@ fn uses(input: &[u8]) {
 }
 
 /// A version of a package: lines after `OLD ` and `NEW ` are in one of them.
-fn version(text: &str, own: &str, other: &str) -> (BoundPackages, Release) {
+pub(crate) fn version(text: &str, own: &str, other: &str) -> (BoundPackages, Release) {
     let lines = text.lines().filter(|line| !line.starts_with(other));
     let lines = lines.map(|line| line.strip_prefix(own).unwrap_or(line));
     let text: Vec<&str> = lines.collect();
@@ -237,6 +237,16 @@ const COMPARED: &[(&str, &[Many])] = &[
             "Name: a.C\nMethods:\n  a: {}\nNEW   .init:\nNEW     Arguments:\n",
             "NEW     - a~#: {Contract: $}\n",
         )],
+    ),
+    (
+        "properties that need values, beside new ones",
+        &[
+            (
+                "Name: a.C\nProperties:\n",
+                "  p~#: {Contract: $.string().notNull()}\n",
+            ),
+            ("", "NEW   q~#: {Contract: $.string().notNull()}\n"),
+        ],
     ),
     (
         "parents that are renamed",

@@ -15,6 +15,7 @@ mod comparisons;
 mod credentials;
 mod documents;
 mod ecosystems;
+mod effects;
 mod engine;
 mod formats;
 mod interfaces;
@@ -60,6 +61,7 @@ fn shapes() -> Vec<Shape> {
     shapes.extend(comparisons::shapes());
     shapes.extend(credentials::shapes());
     shapes.extend(ecosystems::shapes());
+    shapes.extend(effects::shapes());
     shapes.extend(engine::shapes());
     shapes.extend(formats::shapes());
     shapes.extend(interfaces::shapes());

@@ -1,14 +1,16 @@
 //! What other versions of required packages change for the classes of a package.
 //!
 //! The members that a class has from other packages in the old versions are compared with those in the new versions, by
-//! the [rules](ApiRule) of [`compare_apis`](super::compare_apis). Only differences remain that concern the class
+//! the [rules](super::ApiRule) of [`compare_apis`](super::compare_apis). Only differences remain that concern the class
 //! according to its own declarations: it extends or names a class, it declares the member itself, or a body uses the
 //! member in one of the forms that need no interpretation (`$this.name` and `new(Class, ...)`). Contracts are texts.
 
-mod concern;
+mod changed_method;
+mod created_class;
+mod found;
+mod inheritor;
 mod search;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::Location;
@@ -16,7 +18,7 @@ use pkgres_manifest::{ClassName, PackageName, Release};
 
 use self::search::EffectSearch;
 use super::ApiDifference;
-use super::rules::{ApiRule, Impact};
+use super::rules::Impact;
 use crate::bound_packages::BoundPackages;
 
 /// The way in which a class relies on something that another version of a package changes.
@@ -123,44 +125,5 @@ pub fn update_effects(
     for class in classes.values() {
         search.class(class);
     }
-    grouped(search.found)
-}
-
-/// Joins effects that differ only in their places.
-fn grouped(found: Vec<UpdateEffect>) -> Vec<UpdateEffect> {
-    type Key = (ClassName, Reliance, ApiRule, String);
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
-    let mut effects: Vec<UpdateEffect> = Vec::new();
-    for effect in found {
-        let key = (
-            effect.class.clone(),
-            effect.reliance,
-            effect.difference.rule,
-            effect.difference.message.clone(),
-        );
-        if let Some(&at) = known.get(&key) {
-            let same = &mut effects[at];
-            same.impact = same.impact.max(effect.impact);
-            for place in effect.places {
-                if !same.places.contains(&place) {
-                    same.places.push(place);
-                }
-            }
-        } else {
-            known.insert(key, effects.len());
-            effects.push(effect);
-        }
-    }
-    let start = |location: &Location| {
-        let span = location.span();
-        (location.source().name().to_owned(), span.start)
-    };
-    for effect in &mut effects {
-        effect.places.sort_by_cached_key(start);
-    }
-    effects.sort_by_cached_key(|effect| {
-        let place = effect.places.first().map(start);
-        (std::cmp::Reverse(effect.impact), place)
-    });
-    effects
+    search.found.into_sorted()
 }

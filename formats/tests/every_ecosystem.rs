@@ -1,4 +1,4 @@
-//! What every ecosystem has to keep to.
+//! Rules that apply to every ecosystem.
 
 use pkgres_formats::ECOSYSTEMS;
 

@@ -1,24 +1,17 @@
-//! Commands that change a project at the same time: what ends well is in the files.
+//! Commands that change a project at the same time: the change of each command that succeeds is kept.
 //!
 //! `ROUNDS` sets how often each is tried; 200 rounds take some minutes. The commands of a round with different commands
 //! follow from its number.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use pkgres_files::lock_folder;
 use pkgres_tests::random::Random;
+use pkgres_tests::writers::{self, WRITERS, rounds};
 
 use crate::program::{command, pkgres, write};
-
-/// The number of commands that run at the same time.
-pub(crate) const WRITERS: usize = 5;
-
-pub(crate) fn rounds() -> usize {
-    let set = std::env::var("ROUNDS").ok();
-    set.and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
-}
 
 /// A project that requires the packages `P0` to `P4` in the manner of `requires`, with a registry that has 1.0.0 and
 /// 1.1.0 of each.
@@ -47,24 +40,13 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Starts a command for each writer at once; returns what ended well.
+/// Starts the command of each writer at once. Returns the writers whose command succeeded.
 pub(crate) fn at_once(folder: &Path, arguments: impl Fn(usize) -> Vec<String>) -> Vec<usize> {
-    let writers: Vec<Child> = (0..WRITERS)
-        .map(|number| {
-            let arguments = arguments(number);
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let mut command = command(folder, &arguments);
-            command.stdout(Stdio::null()).stderr(Stdio::null());
-            command.spawn().expect("it starts")
-        })
-        .collect();
-    let mut done = Vec::new();
-    for (number, mut writer) in writers.into_iter().enumerate() {
-        if writer.wait().expect("it ends").success() {
-            done.push(number);
-        }
-    }
-    done
+    writers::at_once(|number| {
+        let arguments = arguments(number);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        command(folder, &arguments)
+    })
 }
 
 /// Whether nothing temporary is left, and the lockfile is up to date.

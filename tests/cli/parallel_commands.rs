@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use crate::parallel::{WRITERS, assert_clean, at_once, project, rounds, run, text};
+use pkgres_tests::writers::{WRITERS, rounds};
+
+use crate::parallel::{assert_clean, at_once, project, run, text};
 use crate::program::{pkgres, write};
 
 fn words(line: &str) -> Vec<String> {

@@ -48,3 +48,4 @@ pub mod solver;
 pub mod ssh;
 pub mod tally;
 pub mod universe;
+pub mod writers;

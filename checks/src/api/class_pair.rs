@@ -27,9 +27,9 @@ pub(super) struct ClassPair<'packages> {
     pub(super) usage: ClassUsage,
     /// The place of the class in the new version.
     pub(super) new_place: &'packages Location,
-    /// What may have lost ancestors; it is found when it is needed first.
+    /// The classes that may have lost ancestors, computed on first use.
     pub(super) losers: OnceCell<Vec<Loser>>,
-    /// The creation of an object; it is found when it is needed first.
+    /// The creation that shows that a new required property breaks callers, computed on first use; `None` if there is none.
     pub(super) creation: OnceCell<Option<WitnessUse>>,
 }
 

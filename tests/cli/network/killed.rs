@@ -11,14 +11,10 @@ use std::time::{Duration, Instant};
 use pkgres_files::{FileSystem as _, RealFileSystem, make_folder, write_file};
 use pkgres_tests::archives;
 use pkgres_tests::random::Random;
+use pkgres_tests::writers::rounds;
 
 use crate::server::Server;
 use crate::user::{User, publish_all};
-
-pub(crate) fn rounds() -> usize {
-    let set = std::env::var("ROUNDS").ok();
-    set.and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
-}
 
 /// Runs a command to its end.
 fn complete(mut command: Command) {

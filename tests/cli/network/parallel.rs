@@ -1,35 +1,12 @@
-//! Commands about registries at the same time: what ends well is stored.
+//! Commands that change registries and accounts at the same time: the change of each command that succeeds is kept.
 //!
 //! `ROUNDS` sets how often each is tried.
 
-use std::process::{Child, Command, Stdio};
-
 use pkgres_files::{RealFileSystem, make_folder, write_file};
+use pkgres_tests::writers::{WRITERS, at_once, rounds};
 
-use crate::killed::rounds;
 use crate::server::Server;
 use crate::user::User;
-
-/// The number of commands that run at the same time.
-const WRITERS: usize = 5;
-
-/// Starts a command for each writer at once; returns what ended well.
-fn at_once(command: impl Fn(usize) -> Command) -> Vec<usize> {
-    let writers: Vec<Child> = (0..WRITERS)
-        .map(|number| {
-            let mut command = command(number);
-            command.stdout(Stdio::null()).stderr(Stdio::null());
-            command.spawn().expect("it starts")
-        })
-        .collect();
-    let mut done = Vec::new();
-    for (number, mut writer) in writers.into_iter().enumerate() {
-        if writer.wait().expect("it ends").success() {
-            done.push(number);
-        }
-    }
-    done
-}
 
 #[test]
 fn every_token_that_was_stored_is_there() {

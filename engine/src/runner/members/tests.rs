@@ -187,7 +187,7 @@ fn a_group_of_which_only_some_is_unknown_has_not_failed() {
     assert!(runner.owed().is_empty());
 }
 
-/// What an earlier attempt changed is still to refresh what it notifies, however the last attempt ends.
+/// A change made by an earlier attempt triggers refreshes even if the last attempt fails.
 #[test]
 fn a_change_is_known_after_another_attempt() {
     for last in [failed(), unknown()] {

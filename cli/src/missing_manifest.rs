@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use pkgres_files::entry_path;
+use pkgres_formats::ansible::REQUIREMENTS_FILE;
 use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, sentence_list};
 use pkgres_settings::SettingsFile;
 
 use crate::context::Context;
 use crate::invocation::{Invocation, quoted};
-use crate::read_manifest::manifest_at;
+use crate::read_manifest::{folder_of, manifest_at};
+use crate::root::ForeignRoot;
 use crate::root_file::{nested_root, recognize};
 use crate::workspace::MAX_NAMED_MEMBERS;
 
@@ -18,8 +21,9 @@ const MAX_SEARCHED_DEPTH: usize = 4;
 /// How many files and folders are looked at: the folder can be that of a user with everything in it.
 const MAX_SEARCHED_ENTRIES: usize = 10_000;
 
-/// Hints for a folder without a manifest: other files or folders that could be meant.
-pub(crate) fn missing_manifest_hints(folder: &Path, context: &Context) -> Vec<String> {
+/// Hints for a path without a project: other files or folders that could be meant, and how to begin one.
+pub(crate) fn missing_manifest_hints(path: &Path, context: &Context) -> Vec<String> {
+    let folder = &folder_of(path);
     if let Some(root) = nested_root(folder) {
         return vec![nested_hint(&root, context)];
     }
@@ -33,18 +37,20 @@ pub(crate) fn missing_manifest_hints(folder: &Path, context: &Context) -> Vec<St
     let workspace = context.workspace().ok().flatten();
     match workspace.filter(|_| !invocation.names_project()) {
         Some(workspace) => member_hints(&workspace.folders, invocation),
-        None => no_project_hints(context),
+        None => no_project_hints(path, context),
     }
 }
 
 /// Hints for a run outside of a workspace, or with a path that is wrong.
-fn no_project_hints(context: &Context) -> Vec<String> {
+fn no_project_hints(path: &Path, context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     if invocation.is("install") {
-        return vec![
-            "pass a requirements.yml, or run in its folder".to_owned(),
-            "`pkgres add PACKAGE` adds a requirement to the manifest of a package".to_owned(),
-        ];
+        let mut hints = vec!["pass a requirements.yml, or run in its folder".to_owned()];
+        hints.extend(absent_root_hint(
+            &entry_path(&folder_of(path), REQUIREMENTS_FILE),
+            context,
+        ));
+        return hints;
     }
     if let Some(hint) = hint_about_word(context) {
         return vec![hint];
@@ -58,11 +64,24 @@ fn no_project_hints(context: &Context) -> Vec<String> {
     if invocation.is("explain") {
         hints.push("`pkgres explain --list` lists the codes and rules that it explains".to_owned());
     }
-    if !invocation.names_project() {
+    if let Some(hint) = absent_root_hint(path, context) {
+        hints.push(hint);
+    } else if !invocation.names_project() && context.ecosystem.is_none() {
         let init = invocation.command_for_none("init");
         hints.push(format!("`{init}` creates a package in this folder"));
+        if invocation.is("add") {
+            hints.extend(absent_root_hint(Path::new(REQUIREMENTS_FILE), context));
+        }
     }
     hints
+}
+
+/// The hint that says how to begin the root of another ecosystem that a path names.
+fn absent_root_hint(path: &Path, context: &Context) -> Option<String> {
+    let root = ForeignRoot::absent(path, context.ecosystem, &context.read_options)?;
+    let command = context.invocation.command_for("add PACKAGE", &root.path);
+    let shown = Escaped::path(&root.path);
+    Some(format!("`{command}` creates {shown}"))
 }
 
 /// Errors about the folders that `members` of the settings names although they have no root.

@@ -52,7 +52,7 @@ enum RootContent {
 impl Project {
     /// Reads the project that a path names: a manifest, or its folder.
     pub(crate) fn open(path: &Path, context: &Context) -> Result<Self> {
-        if let Some(foreign) = ForeignRoot::find(path, context)? {
+        if let Some(foreign) = ForeignRoot::find(path, context.ecosystem, &context.read_options)? {
             let project = Self::foreign(foreign);
             return match context.edited_text(&project.manifest) {
                 Some(text) => project.with_foreign(text.to_owned(), context),
@@ -335,7 +335,7 @@ impl Project {
     /// The same project of another ecosystem with another text, which need not be on the disk.
     fn with_foreign(&self, text: String, context: &Context) -> Result<Self> {
         let (path, bytes) = (self.manifest.clone(), text.into_bytes());
-        let mut edited = ForeignRoot::parse(path, self.format, bytes, context)?;
+        let mut edited = ForeignRoot::parse(path, self.format, bytes, &context.read_options)?;
         edited.mark_edited();
         Ok(Self::foreign(edited))
     }
@@ -384,7 +384,7 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
                 let target = Escaped::new(&target);
                 finding = finding.hint(format!("it is a link to {target}, which does not exist"));
             } else {
-                let hints = missing_manifest_hints(&folder_of(&manifest), context);
+                let hints = missing_manifest_hints(path, context);
                 finding.hints.extend(hints);
             }
         }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, Root};
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
-use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, Requirement};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions, Requirement};
 use pkgres_registry_client::FolderTree;
 use pkgres_settings::SETTINGS_FILE;
 
-use crate::context::Context;
 use crate::failure::{Failure, Result as CommandResult};
 use crate::read_manifest::{edited_name, folder_of};
-use crate::root_file::recognize;
+use crate::root_file::{absent_roots, recognize};
 
 /// A root that is no class package.
 pub(crate) struct ForeignRoot {
@@ -29,15 +28,29 @@ pub(crate) struct ForeignRoot {
 impl ForeignRoot {
     /// Reads the root that a path names, or the one in the folder that it names. `None` if that is a class package, or
     /// if nothing is there.
-    pub(crate) fn find(path: &Path, context: &Context) -> CommandResult<Option<Self>> {
-        let Some((path, format)) = recognize(path, context.ecosystem)? else {
+    pub(crate) fn find(
+        path: &Path,
+        stated: Option<&'static dyn Format>,
+        options: &ReadOptions,
+    ) -> CommandResult<Option<Self>> {
+        let Some((path, format)) = recognize(path, stated)? else {
             return Ok(None);
         };
-        let options = &context.read_options;
         let limit = options.limits.archive_bytes;
         let bytes =
             read_file(&path, limit, Follow::Links).map_err(|error| error.to_diagnostic())?;
-        Self::parse(path, format, bytes, context).map(Some)
+        Self::parse(path, format, bytes, options).map(Some)
+    }
+
+    /// The root that a path names, or that would be in the folder that it names, if there is none yet and it can begin
+    /// empty.
+    pub(crate) fn absent(
+        path: &Path,
+        stated: Option<&'static dyn Format>,
+        options: &ReadOptions,
+    ) -> Option<Self> {
+        let mut roots = absent_roots(path, stated).into_iter();
+        roots.find_map(|(path, format)| Self::parse(path, format, Vec::new(), options).ok())
     }
 
     /// Reads the root from the content of its file, which need not be on the disk.
@@ -45,7 +58,7 @@ impl ForeignRoot {
         path: PathBuf,
         format: &'static dyn Format,
         bytes: Vec<u8>,
-        context: &Context,
+        options: &ReadOptions,
     ) -> CommandResult<Self> {
         let name = path.to_string_lossy();
         let file = FormatFile {
@@ -53,7 +66,7 @@ impl ForeignRoot {
             bytes: &bytes,
         };
         let tree = FolderTree::new(&folder_of(&path));
-        let read = format.read_root(&file, &tree, &context.read_options);
+        let read = format.read_root(&file, &tree, options);
         let (root, warnings) = read.into_result().map_err(Failure::from)?;
         Ok(Self {
             path,

@@ -199,6 +199,31 @@ fn named_roots_in(
     roots.collect()
 }
 
+/// The roots that people could write where a path leads, if nothing is there: at the path itself or, for a stated
+/// ecosystem, in the folder that the path names.
+pub(crate) fn absent_roots(path: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
+    let folder = folder_of(path);
+    let names_folder = path.is_dir() || path.file_name() == Some(MANIFEST_FILE.as_ref());
+    let is_other_meant = names_folder && (stated.is_none() || nested_root(&folder).is_some());
+    if is_other_meant || !matches!(recognize(path, stated), Ok(None)) || !folder.is_dir() {
+        return Vec::new();
+    }
+    let mut roots = Vec::new();
+    for format in pkgres_formats::ALL.iter().copied().filter(is_foreign) {
+        if stated.is_some_and(|one| one.ecosystem() != format.ecosystem()) {
+            continue;
+        }
+        for name in format.written_root_names() {
+            let root = entry_path(&folder, name);
+            let is_meant = names_folder || path.file_name() == Some(name.as_ref());
+            if is_meant && root.symlink_metadata().is_err() {
+                roots.push((root, format));
+            }
+        }
+    }
+    roots
+}
+
 /// The format of a text that none recognizes, by the name of its file: it can say what is wrong with the text.
 fn by_name(path: &Path) -> Option<&'static dyn Format> {
     let head = Head::read(path)?;

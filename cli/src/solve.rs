@@ -145,14 +145,15 @@ pub(crate) fn read_frozen(
     }
     let path = folder_of(manifest).join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, context)? else {
-        let manifest = match ForeignRoot::find(manifest, context)? {
+        let manifest = match ForeignRoot::find(manifest, context.ecosystem, &context.read_options)?
+        {
             Some(foreign) => Project::foreign(foreign).manifest,
             None => manifest_at(manifest),
         };
         return Err(lock_missing_in_mode("frozen", &manifest, context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
-    if let Some(foreign) = ForeignRoot::find(manifest, context)? {
+    if let Some(foreign) = ForeignRoot::find(manifest, context.ecosystem, &context.read_options)? {
         let project = Project::foreign(foreign);
         require_own_lock(&project, lock.roots.keys(), context)?;
         let record = project.record();

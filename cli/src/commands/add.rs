@@ -24,6 +24,7 @@ use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::named_packages::package_name;
 use crate::output::Output;
 use crate::project::Project;
+use crate::root::ForeignRoot;
 use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 use crate::solve_task::SolveTask;
@@ -34,7 +35,13 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     if !args.edit.no_lock {
         reject_lock_modes("add", &args.edit.write, context)?;
     }
-    let project = edited_project(&args.edit, context)?;
+    let path = edited_path(&args.edit, context);
+    let absent = ForeignRoot::absent(path, context.ecosystem, &context.read_options);
+    let creates = absent.is_some();
+    let project = match absent {
+        Some(root) => Project::foreign(root),
+        None => Project::open(path, context)?,
+    };
     let ecosystem = project.format.ecosystem();
     let named = args
         .packages
@@ -72,6 +79,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         edited: &edited,
         edits: &edits,
         with_spec: &with_spec,
+        creates,
         write: &args.edit.write,
         lock: Some(&lock).filter(|_| !args.edit.no_lock),
         verb: if args.edit.write.dry_run {
@@ -93,7 +101,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
     if !args.edit.no_lock {
         reject_lock_modes("remove", &args.edit.write, context)?;
     }
-    let project = edited_project(&args.edit, context)?;
+    let project = Project::open(edited_path(&args.edit, context), context)?;
     let ecosystem = project.format.ecosystem();
     let named = args
         .packages
@@ -119,6 +127,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         edited: &edited,
         edits: &edits,
         with_spec: &BTreeSet::new(),
+        creates: false,
         write: &args.edit.write,
         lock: lock.as_ref(),
         verb: if args.edit.write.dry_run {
@@ -164,10 +173,9 @@ fn bound_version<'resolution>(
     Some(&bound.version)
 }
 
-/// The project whose requirements change: the member that is named, or that of the manifest.
-fn edited_project(args: &EditArgs, context: &Context) -> Result<Project> {
-    let member = context.members.first();
-    Project::open(member.unwrap_or(&args.project.manifest), context)
+/// The path of the project whose requirements change: the member that is named, or that of the manifest.
+fn edited_path<'run>(args: &'run EditArgs, context: &'run Context) -> &'run Path {
+    context.members.first().unwrap_or(&args.project.manifest)
 }
 
 /// Rejects a root whose requirements only a person can edit, and says how a package is added to it.
@@ -316,6 +324,8 @@ struct ManifestEdit<'a> {
     edits: &'a [RequirementEdit],
     /// The packages that were named with a spec.
     with_spec: &'a BTreeSet<&'a PackageName>,
+    /// Whether there is no file of the project yet.
+    creates: bool,
     write: &'a WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.
     lock: Option<&'a PreviousLock>,
@@ -441,6 +451,14 @@ impl ManifestEdit<'_> {
 
     /// Reports the edits.
     fn report_edits(&self, output: &mut Output) {
+        if self.creates {
+            let manifest = Escaped::path(&self.before.manifest);
+            output.note(&if self.write.dry_run {
+                format!("Would create {manifest}")
+            } else {
+                format!("Created {manifest}")
+            });
+        }
         for edit in self.edits {
             output.note(&match edit {
                 RequirementEdit::Set(package, spec) if !self.is_change(edit) => {

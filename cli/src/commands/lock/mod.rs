@@ -264,7 +264,9 @@ fn lock_one(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let project = if let Some(foreign) = ForeignRoot::find(manifest, context)? {
+    let project = if let Some(foreign) =
+        ForeignRoot::find(manifest, context.ecosystem, &context.read_options)?
+    {
         let project = Project::foreign(foreign);
         if args.is_check() {
             return check::check_foreign(args, &project, context, output);

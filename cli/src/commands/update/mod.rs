@@ -78,12 +78,15 @@ fn update_one(
     let request = task.request.clone();
     let searched = task.searched.clone();
     let (resolution, registries) = task.solve_with_registries(context, output)?;
-    // An update of named packages has proofs about them.
-    let mut held_back = if plan.named.is_empty() {
-        held_back(&request, &resolution, &registries, context)?
-    } else {
-        Vec::new()
-    };
+    let mut held_back = held_back(
+        args,
+        &lock,
+        &plan.named,
+        &request,
+        &resolution,
+        &registries,
+        context,
+    )?;
     let updated = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     let diff = LockDiff::between(&lock, &updated);
     let is_solved_together = is_solved_together(&project.manifest, context)?;
@@ -152,16 +155,37 @@ fn note_other_members(context: &Context, output: &mut Output) {
     ));
 }
 
-/// The packages that an update of everything could not move to their latest version.
+/// The packages that an update could not move to their latest version. An update of named packages has proofs about
+/// them, except for those with several releases. An exact version is what was asked for.
 fn held_back(
+    args: &UpdateArgs,
+    before: &Lockfile,
+    named: &BTreeSet<PackageName>,
     request: &Request,
     resolution: &Resolution,
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<Vec<Outdated>> {
+    let mut several = repeated(before.packages.keys().map(|release| &release.name));
+    several.extend(repeated(resolution.packages().iter().map(|it| &it.name)));
+    several.retain(|name| named.contains(*name));
+    if !named.is_empty() && (several.is_empty() || args.precise.is_some()) {
+        return Ok(Vec::new());
+    }
     let mut all = outdated(request, resolution, registries, &context.read_options)?.packages;
-    all.retain(|entry| entry.allowed.as_ref() != Some(&entry.latest));
+    all.retain(|entry| {
+        let is_meant = named.is_empty() || several.contains(&entry.package);
+        is_meant && entry.allowed.as_ref() != Some(&entry.latest)
+    });
     Ok(all)
+}
+
+/// The names that occur more than once.
+fn repeated<'name>(
+    names: impl Iterator<Item = &'name PackageName>,
+) -> BTreeSet<&'name PackageName> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| !seen.insert(*name)).collect()
 }
 
 /// The plan of an update: the packages to move and to keep.

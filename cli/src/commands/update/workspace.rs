@@ -57,18 +57,16 @@ fn update_together(
         named,
         agreement: moved,
     } = update.solve(manifests, context, output)?;
-    // An update of named packages has proofs about them.
-    let mut held_back = if named.is_empty() {
-        let joint = joint_task(manifests, context)?;
-        held_back(
-            &joint.request,
-            &moved.resolution,
-            &joint.registries,
-            context,
-        )?
-    } else {
-        Vec::new()
-    };
+    let joint = joint_task(manifests, context)?;
+    let mut held_back = held_back(
+        args,
+        &before,
+        &named,
+        &joint.request,
+        &moved.resolution,
+        &joint.registries,
+        context,
+    )?;
     let mut report = report(&moved.resolution, &moved.roots);
     describe(&mut report, &mut held_back, manifests, context)?;
     let agreement = stabilize_update(moved, &named, manifests, context, output)?;

@@ -14,7 +14,7 @@ use pkgres_registry_client::{
     Artifact, ReceivedArtifact, RegistrySet, WantedArtifact, check_artifact_release,
     stated_releases,
 };
-use pkgres_resolver::Supply;
+use pkgres_resolver::{Staleness, Supply};
 
 use super::supplied::Supplied;
 use crate::args::LockedArgs;
@@ -26,7 +26,7 @@ use crate::lockfile::lock_missing_beside;
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries::{is_override, is_reserved, online_run, title_of};
-use crate::show::{counted, locked_mode};
+use crate::show::{self, counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
 
@@ -117,8 +117,14 @@ struct LockedArtifacts<'lock> {
 /// A release that is locked without a digest.
 struct Undigested<'lock> {
     release: &'lock Release,
+    source: &'lock ReleaseSource,
+}
+
+impl Undigested<'_> {
     /// Whether it was locked from a registry, which should still have it.
-    is_of_registry: bool,
+    fn is_of_registry(&self) -> bool {
+        matches!(self.source, ReleaseSource::Registry(_))
+    }
 }
 
 impl<'lock> LockedArtifacts<'lock> {
@@ -141,7 +147,7 @@ impl<'lock> LockedArtifacts<'lock> {
             if locked.digest.is_none() && !supplied.has(release, &locked.source) {
                 artifacts.undigested.push(Undigested {
                     release,
-                    is_of_registry: matches!(locked.source, ReleaseSource::Registry(_)),
+                    source: &locked.source,
                 });
             }
         }
@@ -307,19 +313,44 @@ fn require_digests(
     let listed: BTreeSet<Release> = records().map(IndexRecord::release).collect();
     let gone = locked
         .iter()
-        .filter(|it| it.is_of_registry && !listed.contains(it.release));
+        .filter(|it| it.is_of_registry() && !listed.contains(it.release));
     let gone: Vec<String> = gone.map(|it| it.release.to_string()).collect();
     if !gone.is_empty() {
         return Err(releases_are_gone(&gone, context));
     }
-    let with_digest: BTreeSet<Release> = records()
-        .filter(|record| record.digest.is_some())
-        .map(IndexRecord::release)
-        .collect();
-    let missing = locked.iter().map(|it| it.release);
-    let missing: Vec<String> = (missing.filter(|release| with_digest.contains(release)))
-        .map(ToString::to_string)
-        .collect();
+    let mut missing = Vec::new();
+    let mut moved = Vec::new();
+    for supply in &supplies {
+        let Supply::Releases { source, records } = supply else {
+            continue;
+        };
+        let mut with_digest = BTreeSet::new();
+        for record in records.iter().filter(|record| record.digest.is_some()) {
+            with_digest.insert(record.release());
+        }
+        for locked in locked {
+            let release @ Release { name, version } = locked.release;
+            if !with_digest.contains(release) {
+                continue;
+            }
+            if locked.is_of_registry() {
+                missing.push(release.to_string());
+            } else {
+                moved.push(Staleness::SourceDiffers {
+                    package: name.clone(),
+                    version: version.clone(),
+                    locked: locked.source.clone(),
+                    found: source.clone(),
+                });
+            }
+        }
+    }
+    if !moved.is_empty() {
+        return Err(Failure {
+            findings: show::staleness(&moved, "", context),
+            exit: Exit::Failed,
+        });
+    }
     if missing.is_empty() {
         return Ok(());
     }

@@ -125,7 +125,7 @@ impl Context {
         let members = match command.members() {
             [] => Vec::new(),
             named => match &workspace {
-                Ok(Some(workspace)) => workspace.members_named(named)?,
+                Ok(Some(workspace)) => workspace.members_named(named, &read_options)?,
                 Ok(None) => return Err(no_workspace_with_members(named, &invocation)),
                 Err(failure) => return Err(failure.clone()),
             },

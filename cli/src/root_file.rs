@@ -55,6 +55,12 @@ pub(crate) fn recognize(
     Ok(root.or_else(|| Some((path.to_owned(), stated.filter(|_| names_file)?))))
 }
 
+/// The file of a project that is a root of another ecosystem, for titles. What is wrong with it is reported elsewhere.
+pub(crate) fn root_file(manifest: &Path, stated: Option<&'static dyn Format>) -> Option<PathBuf> {
+    let root = recognize(manifest, stated).ok().flatten();
+    root.map(|(path, _)| path)
+}
+
 /// A warning that a folder has roots of other ecosystems beside its manifest, which is taken unless one is stated.
 pub(crate) fn roots_beside_manifest(manifest: &Path) -> Option<Diagnostic> {
     let formats = || pkgres_formats::ALL.iter().copied().filter(is_foreign);

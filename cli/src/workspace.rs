@@ -17,9 +17,10 @@ use pkgres_registry_client::{MemoryRegistry, PackageFolder, written_name};
 use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, quoted};
 use crate::paths::canonical;
 use crate::read_manifest::ManifestFile;
+use crate::root::ForeignRoot;
 use crate::root_file::recognize;
 use crate::settings::{WorkspaceTable, workspace};
 
@@ -150,12 +151,19 @@ impl Workspace {
     }
 
     /// The folders of members that are named by their packages or their folders, each once.
-    pub(crate) fn members_named(&self, names: &[String]) -> Result<Vec<PathBuf>> {
+    pub(crate) fn members_named(
+        &self,
+        names: &[String],
+        options: &ReadOptions,
+    ) -> Result<Vec<PathBuf>> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for name in names {
-            let folder = self.member_named(name).ok_or_else(|| self.unknown(name))?;
-            if !folders.iter().any(|known| known == folder) {
-                folders.push(folder.to_owned());
+            let folder = match self.member_named(name) {
+                Some(folder) => folder.to_owned(),
+                None => self.foreign_member_named(name, options)?,
+            };
+            if !folders.contains(&folder) {
+                folders.push(folder);
             }
         }
         Ok(folders)
@@ -177,22 +185,23 @@ impl Workspace {
         similar.next().filter(|_| similar.next().is_none())
     }
 
-    /// The error for a text that names no member.
-    fn unknown(&self, text: &str) -> Failure {
-        let names = || self.members.keys().map(PackageName::as_str);
-        let message = format!("the workspace has no member `{}`", Escaped::shortened(text));
-        let finding = Diagnostic::error(Code::Usage, message);
-        if let Some(similar) = most_similar_name(text, names()) {
-            return finding.hint(did_you_mean(similar)).into();
+    /// The folder of a member of another ecosystem, by the name of its root. Its whole root is read for this.
+    fn foreign_member_named(&self, text: &str, options: &ReadOptions) -> Result<PathBuf> {
+        let mut names: Vec<String> = self.members.keys().map(PackageName::to_string).collect();
+        for folder in &self.folders {
+            if self.has_member_at(folder) {
+                continue;
+            }
+            let root = ForeignRoot::find(folder, None, options).ok().flatten();
+            // The name of a file that is no release would be that of the files of other members, too.
+            let root = root.filter(|root| root.root.extent.is_some());
+            match root.map(|root| root.root.record.name) {
+                Some(name) if name.as_str() == text => return Ok(folder.clone()),
+                Some(name) => names.push(name.to_string()),
+                None => names.push(quoted(folder)),
+            }
         }
-        let shown = names().take(MAX_NAMED_MEMBERS);
-        let mut members: Vec<String> = shown.map(|name| format!("`{name}`")).collect();
-        if let Some(more) = self.members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
-            members.push(format!("{} more", more + 1));
-        }
-        finding
-            .hint(format!("its members are {}", members.join(", ")))
-            .into()
+        Err(unknown_member(text, &names))
     }
 
     /// The folder of the member with a package name.
@@ -393,6 +402,26 @@ impl Workspace {
         packages().insert(name.clone(), Arc::clone(&package));
         Ok(package)
     }
+}
+
+/// The error for a text that names no member. `names` has something that names each of them.
+fn unknown_member(text: &str, names: &[String]) -> Failure {
+    let message = format!("the workspace has no member `{}`", Escaped::shortened(text));
+    let finding = Diagnostic::error(Code::Usage, message);
+    if let Some(similar) = most_similar_name(text, names.iter().map(String::as_str)) {
+        return finding.hint(did_you_mean(similar)).into();
+    }
+    let shown = names.iter().take(MAX_NAMED_MEMBERS);
+    let mut members: Vec<String> = shown.map(|name| format!("`{name}`")).collect();
+    if let Some(more) = names.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
+        members.push(format!("{} more", more + 1));
+    }
+    if members.is_empty() {
+        return finding.into();
+    }
+    finding
+        .hint(format!("its members are {}", members.join(", ")))
+        .into()
 }
 
 /// The error for a project without a workspace.

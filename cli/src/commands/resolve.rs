@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
+use crate::root_file::root_file;
 use crate::show::{self, counted};
 use crate::solve::{solve_project, solve_with_reasons};
 
@@ -56,7 +57,13 @@ fn resolve(
         return Ok(Exit::Done);
     }
     let is_frozen = args.solve.mode.frozen;
-    output.tree(&show::tree(&resolution, context.core(), None, is_frozen));
+    output.tree(&show::tree(
+        &resolution,
+        root_file(manifest, context.ecosystem).as_deref(),
+        context.core(),
+        None,
+        is_frozen,
+    ));
     output.shared_notes(show::notes(&resolution, &reasons, context));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(

@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::named_packages::{ecosystem_near, is_named, not_part_of, release_name, report_missing};
 use crate::output::Output;
+use crate::root_file::root_file;
 use crate::show;
 use crate::solve::solve_with_reasons;
 
@@ -44,6 +45,8 @@ fn show_tree(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
+    let root_file = root_file(manifest, context.ecosystem);
+    let root_file = root_file.as_deref();
     let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
     if let Some((package, version)) = inverted {
         let version = version.as_ref();
@@ -59,7 +62,13 @@ fn show_tree(
             document["schema_version"] = json!(1);
             output.json(&document);
         } else {
-            output.tree(&show::inverted(&resolution, package, version, args.depth));
+            output.tree(&show::inverted(
+                &resolution,
+                root_file,
+                package,
+                version,
+                args.depth,
+            ));
         }
         return Ok(Exit::Done);
     }
@@ -68,7 +77,7 @@ fn show_tree(
             let duplicates = show::duplicates_json(&resolution);
             output.json(&json!({"schema_version": 1, "duplicates": duplicates}));
         } else {
-            output.tree(&show::duplicates(&resolution, args.depth));
+            output.tree(&show::duplicates(&resolution, root_file, args.depth));
             if resolution.side_by_side().is_empty() {
                 output.note("No package has several releases");
             }
@@ -80,6 +89,7 @@ fn show_tree(
     } else {
         output.tree(&show::tree(
             &resolution,
+            root_file,
             context.core(),
             args.depth,
             args.solve.mode.frozen,

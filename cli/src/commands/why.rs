@@ -15,6 +15,7 @@ use crate::failure::Result;
 use crate::named_packages::{is_named, not_part_of, release_name, report_missing};
 use crate::output::Output;
 use crate::project::Project;
+use crate::root_file::root_file;
 use crate::show;
 use crate::solve::solve;
 
@@ -82,7 +83,8 @@ fn show_paths(
         let paths = show::paths_json(&paths);
         output.json(&json!({"schema_version": 1, "package": name, "paths": paths}));
     } else {
-        output.prose(&show::paths(&paths));
+        let root_file = root_file(manifest, context.ecosystem);
+        output.prose(&show::paths(&paths, root_file.as_deref()));
     }
     Ok(!paths.is_empty())
 }

@@ -1,5 +1,8 @@
 //! A resolution as a tree of requirements, the inverted tree of a package, and the paths to one.
 
+use std::path::Path;
+
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{
     BoundRequirement, Owner, RequirementPath, Requirer, Resolution, ResolvedPackage,
@@ -11,10 +14,12 @@ use super::resolution::requirement_json;
 use super::tree_printer::{MAX_LEVELS, TreeGraph, TreePrinter};
 
 /// The tree of each root. A subtree that was shown before is replaced by `(*)`. The core library, which everything
-/// requires, appears directly below the roots only, unless it has several releases. `depth` limits the levels below
-/// a root. `is_frozen` is set if the resolution was read from a lockfile.
+/// requires, appears directly below the roots only, unless it has several releases. `root_file` is the root of the
+/// project, if it belongs to another ecosystem than class packages. `depth` limits the levels below a root. `is_frozen` is
+/// set if the resolution was read from a lockfile.
 pub(crate) fn tree(
     resolution: &Resolution,
+    root_file: Option<&Path>,
     core: Option<&PackageName>,
     depth: Option<usize>,
     is_frozen: bool,
@@ -35,9 +40,18 @@ pub(crate) fn tree(
     };
     let mut printer = TreePrinter::new(&graph, depth);
     for root in resolution.roots() {
-        printer.tree(&root.owner.to_string(), root.requires.iter().collect());
+        let title = owner_title(&root.owner, root_file);
+        printer.tree(&title, root.requires.iter().collect());
     }
     printer.into_text()
+}
+
+/// The title of an owner of requirements. A file is shown with its folder: files of several projects often have one name.
+fn owner_title(owner: &Owner, root_file: Option<&Path>) -> String {
+    match (owner, root_file) {
+        (Owner::File { .. }, Some(path)) => Escaped::path(path).to_string(),
+        _ => owner.to_string(),
+    }
 }
 
 /// The requirements of each release.
@@ -103,9 +117,10 @@ impl<'a> TreeGraph for Requirements<'a> {
 }
 
 /// The inverted tree of a package: what requires it, and what requires that. One tree for each of its versions, or
-/// for the one that is named.
+/// for the one that is named. `root_file` is as in [`tree`].
 pub(crate) fn inverted(
     resolution: &Resolution,
+    root_file: Option<&Path>,
     package: &PackageName,
     version: Option<&Version>,
     depth: Option<usize>,
@@ -122,7 +137,10 @@ pub(crate) fn inverted(
             });
         }
     }
-    let graph = Requirers(&requirers);
+    let graph = Requirers {
+        requirers: &requirers,
+        root_file,
+    };
     let mut printer = TreePrinter::new(&graph, depth);
     let versions = resolution.packages().iter();
     let versions = versions.filter(|release| version.is_none_or(|named| release.version == *named));
@@ -134,11 +152,14 @@ pub(crate) fn inverted(
 }
 
 /// The requirers of each release.
-struct Requirers<'a>(&'a FxHashMap<(&'a PackageName, &'a Version), Vec<Requirer>>);
+struct Requirers<'a> {
+    requirers: &'a FxHashMap<(&'a PackageName, &'a Version), Vec<Requirer>>,
+    root_file: Option<&'a Path>,
+}
 
 impl<'a> Requirers<'a> {
     fn of(&self, name: &'a PackageName, version: &'a Version) -> Vec<&'a Requirer> {
-        let requirers = self.0.get(&(name, version));
+        let requirers = self.requirers.get(&(name, version));
         requirers.into_iter().flatten().collect()
     }
 }
@@ -158,20 +179,25 @@ impl<'a> TreeGraph for Requirers<'a> {
 
     fn label(&self, edge: Self::Edge) -> String {
         let implied = if edge.is_implied { ", implied" } else { "" };
-        format!("{} (requires {}{implied})", edge.owner, edge.spec)
+        let owner = self.title(&edge.owner);
+        format!("{owner} (requires {}{implied})", edge.spec)
     }
 
     fn title(&self, node: Self::Node) -> String {
-        node.to_string()
+        owner_title(node, self.root_file)
     }
 }
 
 /// The inverted trees of all packages that have several releases.
-pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> String {
+pub(crate) fn duplicates(
+    resolution: &Resolution,
+    root_file: Option<&Path>,
+    depth: Option<usize>,
+) -> String {
     let texts: Vec<String> = resolution
         .side_by_side()
         .iter()
-        .map(|entry| inverted(resolution, &entry.name, None, depth))
+        .map(|entry| inverted(resolution, root_file, &entry.name, None, depth))
         .collect();
     texts.join("\n")
 }
@@ -200,11 +226,11 @@ pub(crate) fn duplicates_json(resolution: &Resolution) -> Vec<Value> {
         .collect()
 }
 
-/// Each path as indented lines below its root.
-pub(crate) fn paths(paths: &[RequirementPath]) -> String {
+/// Each path as indented lines below its root. `root_file` is as in [`tree`].
+pub(crate) fn paths(paths: &[RequirementPath], root_file: Option<&Path>) -> String {
     let mut text = String::new();
     for path in paths {
-        text.push_str(&format!("{}\n", path.root));
+        text.push_str(&format!("{}\n", owner_title(&path.root, root_file)));
         for (depth, step) in path.steps.iter().enumerate() {
             let indent = "    ".repeat((depth + 1).min(MAX_LEVELS));
             let (package, spec, version) = (&step.package, step.spec.in_words(), &step.version);

@@ -11,8 +11,8 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, Release
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
     ClassRules, Conflict, Definers, Evidence, LockCheck, LockReport, LockedArtifacts, ModelPlan,
-    Outcome, PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step,
-    Supply, WrongModel, find_repairs,
+    Outcome, PlannedModel, ReasonKind, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root,
+    Step, Supply, WrongModel, find_repairs,
 };
 
 use crate::registry_error::RegistryError;
@@ -145,10 +145,12 @@ fn solve_with(
         let mut resolver = start(registries)?;
         let answer = drive(&mut resolver, registries, options)?;
         let evidence = resolver.take_evidence();
-        let Answer::Solved(resolution) = &answer else {
-            return Ok((answer, evidence));
+        let deciding = match &answer {
+            Answer::Solved(resolution) => related(resolution, roots_have_classes),
+            Answer::Conflict(conflict) => unnamed_prereleases(conflict),
+            Answer::GaveUp { .. } | Answer::Cancelled => Vec::new(),
         };
-        if !registries.complete(&related(resolution, roots_have_classes))? {
+        if !registries.complete(&deciding)? {
             return Ok((answer, evidence));
         }
     }
@@ -209,6 +211,26 @@ fn related(resolution: &Resolution, roots_have_classes: bool) -> Vec<(&RegistryN
             _ => None,
         })
         .collect()
+}
+
+/// The prereleases that a conflict excludes only because no requirement names them: whether naming them would help depends
+/// on their classes.
+fn unnamed_prereleases(conflict: &Conflict) -> Vec<(&RegistryName, Release)> {
+    let mut releases = Vec::new();
+    for reason in &conflict.reasons {
+        if let (
+            ReasonKind::UnnamedPrerelease,
+            Some(name),
+            Some(ReleaseSource::Registry(registry)),
+        ) = (&reason.kind, &reason.owner, &reason.source)
+        {
+            let versions = reason.versions.iter();
+            releases.extend(
+                versions.map(|version| (registry, Release::new(name.clone(), version.clone()))),
+            );
+        }
+    }
+    releases
 }
 
 /// Runs a solver until a step reports anything but missing packages.

@@ -231,6 +231,34 @@ fn what_is_impossible_is_a_conflict() {
     assert!(reasons.join("\n").contains("tcp"), "{reasons:?}");
 }
 
+/// Otherwise, hints would say that `--prerelease allow` helps.
+#[test]
+fn a_prerelease_without_the_module_is_no_part_of_a_conflict() {
+    let mut galaxy = Galaxy::new();
+    galaxy.add("acme.web", "3.0.0", &[("acme.net", ">=2.0.0")], &[PAGE]);
+    galaxy.add("acme.net", "1.0.0", &[], &[TCP]);
+    galaxy.add("acme.net", "2.0.0", &[], &[]);
+    galaxy.add("acme.net", "2.1.0-beta.1", &[], &[]);
+    let conflict_of = |galaxy: &Galaxy| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let fake = Fake::start(galaxy.clone().answers());
+        let registry = connect(&fake, options(folder.path()));
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        let answer = solve(request(), &registries, &ReadOptions::default());
+        let Answer::Conflict(conflict) = answer.expect("the server answers") else {
+            panic!("there is no solution");
+        };
+        format!("{:?} {:?}", conflict.reasons, conflict.hints)
+    };
+    let conflict = conflict_of(&galaxy);
+    assert!(!conflict.contains("--prerelease"), "{conflict}");
+    assert!(!conflict.contains("UnnamedPrerelease"), "{conflict}");
+    galaxy.add("acme.net", "2.1.0-beta.2", &[], &[TCP]);
+    let conflict = conflict_of(&galaxy);
+    let hint = "`--prerelease allow` lets acme.net 2.1.0-beta.2 in";
+    assert!(conflict.contains(hint), "{conflict}");
+}
+
 #[test]
 fn a_collection_that_changed_is_read_again_and_known_releases_are_not() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -77,7 +77,7 @@ fn no_project_hints(path: &Path, context: &Context) -> Vec<String> {
 }
 
 /// The hint that says how to begin the root of another ecosystem that a path names.
-fn absent_root_hint(path: &Path, context: &Context) -> Option<String> {
+pub(crate) fn absent_root_hint(path: &Path, context: &Context) -> Option<String> {
     let root = ForeignRoot::absent(path, context.ecosystem, &context.read_options)?;
     let command = context.invocation.command_for("add PACKAGE", &root.path);
     let shown = Escaped::path(&root.path);

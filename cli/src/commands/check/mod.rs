@@ -34,7 +34,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::missing_classes::locate_missing_classes;
-use crate::missing_manifest::{has_root, missing_members};
+use crate::missing_manifest::{absent_root_hint, has_root, missing_members};
 use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::paths::is_same_path;
 use crate::project::Project;
@@ -82,7 +82,10 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
                 }
             }
             // A path that cannot be checked does not stop the others.
-            Err(error) => {
+            Err(mut error) => {
+                if !path.exists() {
+                    error.hints.extend(absent_root_hint(path, context));
+                }
                 checker.findings.push(error);
                 checker.exit = checker.exit.max(Exit::Usage);
             }

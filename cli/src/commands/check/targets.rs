@@ -26,8 +26,8 @@ pub(super) enum Target {
 
 /// The targets at a path: a package, a file, or everything below a folder that is not a package.
 ///
-/// Below a folder, roots of other ecosystems are targets if they belong to a project. `stated` is the ecosystem, if it is
-/// stated.
+/// Below a folder, installed collections are targets only if there is nothing else: in a project, they are those of
+/// others. `stated` is the ecosystem, if it is stated.
 pub(super) fn targets(
     path: &Path,
     stated: Option<&'static dyn Format>,
@@ -87,32 +87,37 @@ pub(super) fn targets(
     ])
 }
 
-/// The packages, artifacts and projects below a folder, and the links to what could be packages. Installed collections are
-/// releases of others.
+/// The targets below a folder, and the links to what could be packages.
 fn targets_below(
     top: &Path,
     stated: Option<&'static dyn Format>,
     options: &ReadOptions,
 ) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnostic> {
-    let (mut targets, mut links) = (Vec::new(), Vec::new());
+    let (mut targets, mut installed, mut links) = (Vec::new(), Vec::new(), Vec::new());
     let is_stated =
         |format: &dyn Format| stated.is_none_or(|one| one.ecosystem() == format.ecosystem());
     let mut rest = vec![top.to_owned()];
     while let Some(folder) = rest.pop() {
-        let roots = if folder == top {
+        let roots = match recognize(&folder, stated) {
+            Ok(root) if folder == top => root.into_iter().collect(),
             // Several roots, none of which is the usual one, are an error only if there is nothing else.
-            recognize(top, stated).ok().flatten().into_iter().collect()
-        } else {
-            roots_of_project(&folder, stated)
+            _ => roots_of_project(&folder, stated),
         };
         // Beside a manifest, there are other roots only if their ecosystem is stated.
         if roots.is_empty() && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
             targets.push(Target::Package(folder));
             continue;
         }
+        let own: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
+        let is_root = |path: &Path| own.iter().any(|root| root == path);
         let foreign = roots.into_iter();
         targets.extend(foreign.map(|(root, format)| Target::Foreign(root, format)));
-        if folder != top && release_of_folder(&folder).is_some() {
+        if folder != top
+            && let Some((root, format)) = release_of_folder(&folder)
+        {
+            if !is_root(&root) && is_stated(format) {
+                installed.push(Target::Foreign(root, format));
+            }
             continue;
         }
         let mut entries = std::fs::read_dir(&folder)
@@ -138,15 +143,17 @@ fn targets_below(
                 folders.push(path);
             } else if is_archive(&path) {
                 targets.push(Target::Archive(path));
-            // A file that can be a root, too, is checked where it is one: elsewhere, a registry may have it.
             } else if let Some(format) = format_of_artifact(&path, options)
                 && is_stated(format)
-                && recognize(&path, stated)?.is_none()
+                && !is_root(&path)
             {
                 targets.push(Target::Foreign(path, format));
             }
         }
         rest.extend(folders.into_iter().rev());
+    }
+    if targets.is_empty() {
+        targets = installed;
     }
     Ok((targets, links))
 }

@@ -8,7 +8,7 @@ use pkgres_resolver::{Locked, Preference, Request, Resolution};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
-use crate::commands::lock::joint_task;
+use crate::commands::lock::{joint_task, note_skipped_registries};
 use crate::commands::members::Projects;
 use crate::commands::several_projects::Batch;
 use crate::context::Context;
@@ -64,6 +64,8 @@ fn show_outdated(
         Some(_) => (context.invocation).command_for_none(&format!("{word} --workspace")),
         None => context.invocation.command(word),
     };
+    let registries = project.registries(context)?;
+    note_skipped_registries(["Compared with", "with"], &registries, context, output);
     if output.is_json() {
         output.json(&found.to_json(&update));
     } else {
@@ -143,12 +145,17 @@ impl OutdatedProject {
         })
     }
 
-    /// What was excluded, and whether an update fails. `update` is the command that updates the packages.
+    /// What was excluded, whether an update fails, and whether it prefers older versions. `update` is the command that updates the packages.
     fn notes(&self, update: &str) -> Vec<String> {
         let mut notes = show::excluded(&self.resolution, &self.reasons);
         if self.update_fails {
             notes.push(format!(
                 "An update of all packages has no resolution: `{update} --dry-run` says why"
+            ));
+        }
+        if self.preference == Preference::Oldest {
+            notes.push(format!(
+                "Older versions are preferred: `{update}` chooses the oldest that are allowed"
             ));
         }
         notes
@@ -171,11 +178,6 @@ impl OutdatedProject {
         output.prose(&show::outdated(&self.packages, &self.effects, columns));
         output.notes(show::not_compared(&self.effects));
         output.shared_notes(self.notes(update));
-        if self.preference == Preference::Oldest {
-            output.note(&format!(
-                "Older versions are preferred: `{update}` chooses the oldest that are allowed"
-            ));
-        }
         output.note(&self.summary(update));
         for downgrade in &self.downgrades {
             output.note(&format!(

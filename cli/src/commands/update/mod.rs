@@ -45,6 +45,9 @@ pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> 
     }
 }
 
+/// What an update without the network did.
+const FROM_CACHE: [&str; 2] = ["Updated from", "from"];
+
 /// Updates packages in the lockfile of one project.
 fn update_one(
     manifest: &Path,
@@ -112,7 +115,11 @@ fn update_one(
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);
     let notes = show::notes(&resolution, &reasons, context);
+    let registries = project.registries(context)?;
+    let note_skipped =
+        |output: &mut Output| note_skipped_registries(FROM_CACHE, &registries, context, output);
     if output.is_json() {
+        note_skipped(output);
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();
         document["held_back"] = held_back_json(&report, &held_back);
@@ -129,8 +136,7 @@ fn update_one(
         output.notes(show::not_compared(&effects));
         output.shared_notes(notes);
         output.note(&written.summary(resolution.len(), changes.len()));
-        let registries = project.registries(context)?;
-        note_skipped_registries(["Updated from", "from"], &registries, context, output);
+        note_skipped(output);
     }
     if !diff.is_empty() && is_solved_together {
         note_other_members(context, output);

@@ -12,9 +12,9 @@ use pkgres_resolver::UpdateReport;
 use serde_json::json;
 
 use super::members_update::{MembersUpdate, MovedMembers, stabilize_update};
-use super::{held_back, held_back_json, report, targets, update_one};
+use super::{FROM_CACHE, held_back, held_back_json, report, targets, update_one};
 use crate::args::UpdateArgs;
-use crate::commands::lock::{AgreedLocks, joint_task};
+use crate::commands::lock::{AgreedLocks, joint_task, note_skipped_registries};
 use crate::commands::several_projects::{Batch, BatchResult, Change, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -82,6 +82,10 @@ fn update_together(
     let result = locks.write(&[], |_| {}, context, output)?;
     let exit = result.exit;
     let resolution = &agreement.resolution;
+    if let Some(first) = manifests.first() {
+        let registries = Project::open(first, context)?.registries(context)?;
+        note_skipped_registries(FROM_CACHE, &registries, context, output);
+    }
     if output.is_json() {
         let mut document = result.into_json();
         document["side_by_side"] = json!(show::side_by_side_json(resolution));

@@ -107,7 +107,10 @@ fn a_release_of_a_registry_cannot_claim_to_come_from_elsewhere() {
         .collect();
     let missing = "the lockfile has no digest of b 1.0.0, and its registry has one";
     for (source, message) in [
-        ("host", "b 1.0.0 was provided by the host and now comes from"),
+        (
+            "host",
+            "b 1.0.0 was provided by the host and now comes from",
+        ),
         ("workspace", missing),
         ("override-b", missing),
     ] {

@@ -65,7 +65,7 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     } = vendored;
     writer.finish()?;
     for Release { name, version } in &without_digest {
-        output.note(&format!("{name} {version} has no digest; skipped"));
+        output.remarks([format!("{name} {version} has no digest; skipped")]);
     }
     let (removed, left) = clean(&record, &written)?;
     if output.is_json() {
@@ -162,9 +162,9 @@ impl Vendored<'_> {
             let digest = lock.packages[release].digest;
             if digest.is_some_and(|digest| inside.contains_key(&digest)) {
                 let Release { name, version } = release;
-                output.note(&format!(
+                output.remarks([format!(
                     "{name} {version} is also in {file}: its own file is skipped"
-                ));
+                )]);
                 continue;
             }
             // A file can have several of the releases.

@@ -12,6 +12,9 @@ use crate::rules::{Prereleases, Rules};
 /// The most versions that are listed in a message.
 const SHOWN_VERSIONS: usize = 3;
 
+/// The most times that more classes of the releases of a package are asked for.
+const MOST_PASSES: usize = 64;
+
 /// How many of the releases that a requirement allows are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Amount {
@@ -125,23 +128,21 @@ impl ReferenceCheck<'_> {
             let mut releases = allowed.releases.iter();
             !releases.any(|one| self.has(one, reference))
         };
-        let is_open = !allowed.are_all_known && references.iter().any(is_everywhere_missing);
+        let is_open = !allowed.are_all_known() && references.iter().any(is_everywhere_missing);
         let allowed = match is_open.then(|| self.allowed(requirement, Amount::Every)) {
             Some(Ok(every)) => every,
             Some(Err(_)) | None => allowed,
         };
         let mut findings = Vec::new();
         let mut lacked: Vec<&ClassReference> = Vec::new();
+        let mut missing: Vec<&ClassReference> = Vec::new();
         let having = |reference: &ClassReference| {
             let releases = allowed.releases.iter();
             releases.filter(|one| self.has(one, reference)).count()
         };
         for reference in classes_of(references, |one| one.is_needed) {
             match having(reference) {
-                0 if allowed.are_all_known => {
-                    findings.push(self.missing(reference, requirement, &allowed));
-                }
-                0 => {}
+                0 => missing.push(reference),
                 count if count < allowed.releases.len() => lacked.push(reference),
                 _ => {}
             }
@@ -155,12 +156,16 @@ impl ReferenceCheck<'_> {
         let mut lacked_uses: Vec<&ClassReference> = Vec::new();
         for reference in classes_of(references, |one| !one.is_needed) {
             if having(reference) == 0 {
-                if allowed.are_all_known {
-                    findings.push(self.missing(reference, requirement, &allowed));
-                }
+                missing.push(reference);
             } else if !is_in_newest(reference) {
                 lacked_uses.push(reference);
             }
+        }
+        if allowed.are_all_known() {
+            let missing = missing.iter();
+            findings.extend(missing.map(|one| self.missing(one, requirement, &allowed)));
+        } else {
+            findings.extend(self.perhaps_missing(&missing, requirement, &allowed));
         }
         let exclude_each_other = self.exclusive(&lacked, &[], &allowed);
         // What is only used adds nothing to a conflict of what is needed.
@@ -225,15 +230,16 @@ impl ReferenceCheck<'_> {
                 "no registry has a version of `{name}` in `{range}`"
             ));
         }
-        let mut all = self.known.complete(name, &versions).unwrap_or(all);
-        if amount == Amount::Every {
-            all = self.complete_all(name, &versions, all);
-        }
-        let known = all.iter().filter(|one| one.classes.is_some());
+        let all = match amount {
+            Amount::Newest | Amount::Several => self.known.complete(name, &versions).unwrap_or(all),
+            Amount::Every => self.complete_all(name, &versions, all),
+        };
         let is_wanted =
             |one: &IndexRecord| amount != Amount::Newest || versions.first() == Some(&one.version);
-        let known = known.filter(|one| is_allowed(one) && is_wanted(one));
-        let mut releases: Vec<IndexRecord> = known.cloned().collect();
+        // A release can be gone once it was read, such as one that is yanked.
+        let wanted = all.iter().filter(|one| is_allowed(one) && is_wanted(one));
+        let (known, unknown): (Vec<_>, Vec<_>) = wanted.partition(|one| one.classes.is_some());
+        let mut releases: Vec<IndexRecord> = known.into_iter().cloned().collect();
         releases.sort_by(|one, two| one.version.cmp(&two.version));
         if releases.is_empty() {
             return not_checked(format!(
@@ -243,7 +249,7 @@ impl ReferenceCheck<'_> {
         }
         Ok(AllowedReleases {
             name: name.clone(),
-            are_all_known: releases.len() == versions.len(),
+            unknown: unknown.into_iter().cloned().collect(),
             releases,
             all,
         })
@@ -256,14 +262,20 @@ impl ReferenceCheck<'_> {
         versions: &[Version],
         mut releases: Vec<IndexRecord>,
     ) -> Vec<IndexRecord> {
-        loop {
+        for _ in 0..MOST_PASSES {
             let unread = unread_of(&releases, versions);
-            let more = self.known.complete(name, &unread).unwrap_or_default();
-            if unread_of(&more, versions).len() >= unread.len() {
-                return releases;
+            if unread.is_empty() {
+                break;
             }
+            let more = self.known.complete(name, &unread);
+            let is_progress =
+                |more: &Vec<IndexRecord>| unread_of(more, versions).len() < unread.len();
+            let Some(more) = more.filter(is_progress) else {
+                break;
+            };
             releases = more;
         }
+        releases
     }
 
     /// The finding about something that no allowed version has.
@@ -300,6 +312,32 @@ impl ReferenceCheck<'_> {
         finding.maybe_hint(similar.map(did_you_mean))
     }
 
+    /// The warning about references that lead to no known class, while the classes of some allowed versions are unknown.
+    fn perhaps_missing(
+        &self,
+        references: &[&ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Option<Diagnostic> {
+        let (first, others) = references.split_first()?;
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let classes = self.root.words().classes;
+        let message = format!(
+            "`{}` {} `{}`{more}, which no version of `{}` in `{}` has whose {classes} are known; those of {} are unknown",
+            Escaped::shortened(&first.from),
+            self.root.verb(first),
+            first.to,
+            allowed.name,
+            Escaped::shortened(requirement.spec.written()),
+            shown_versions(allowed.unknown.iter()),
+        );
+        let finding = Diagnostic::warning(Code::ClassesNotRead, message);
+        Some(finding.at(self.root.place_of(first)))
+    }
+
     /// Whether a release has a class for a reference. Something that is only used may have moved to another package that
     /// is required, too: the native tool finds it there.
     fn has(&self, release: &IndexRecord, reference: &ClassReference) -> bool {
@@ -334,7 +372,7 @@ impl ReferenceCheck<'_> {
             releases.any(|release| references.iter().all(|one| self.has(release, one)))
         };
         let mut all: Vec<&ClassReference> = references.iter().chain(others).copied().collect();
-        if references.is_empty() || !allowed.are_all_known || have_a_release(&all) {
+        if references.is_empty() || !allowed.are_all_known() || have_a_release(&all) {
             return Vec::new();
         }
         let mut at = 0;

@@ -135,13 +135,18 @@ pub(crate) struct AllowedReleases {
     pub(crate) name: PackageName,
     /// Those whose classes are known, ascending. There is at least one.
     pub(crate) releases: Vec<IndexRecord>,
-    /// Whether the classes of all that are allowed are known.
-    are_all_known: bool,
+    /// Those whose classes are unknown.
+    unknown: Vec<IndexRecord>,
     /// All that are known, allowed or not.
     all: Vec<IndexRecord>,
 }
 
 impl AllowedReleases {
+    /// Whether the classes of all that are allowed are known.
+    fn are_all_known(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
     /// The newest of them.
     pub(crate) fn newest(&self) -> Option<&IndexRecord> {
         self.releases.last()

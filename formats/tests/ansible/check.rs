@@ -1,6 +1,6 @@
 //! Checks of collections and projects against the releases that they may require.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use pkgres_formats::ReleaseLookup;
@@ -25,12 +25,20 @@ struct Slow {
     read: RefCell<BTreeSet<Version>>,
     /// How many can be read in all.
     most: usize,
+    /// The version that is left out once it was read, because its artifact is broken.
+    broken: &'static str,
+    /// How often classes were asked for.
+    passes: Cell<usize>,
 }
 
 impl ReleaseLookup for Slow {
     fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
         let read = self.read.borrow();
-        let releases = self.releases.iter().filter(|one| one.name == *package);
+        let is_broken = |one: &IndexRecord| one.version.to_string() == self.broken;
+        let releases = self
+            .releases
+            .iter()
+            .filter(|one| one.name == *package && !(is_broken(one) && read.contains(&one.version)));
         let releases = releases.cloned().map(|mut one| {
             if !read.contains(&one.version) {
                 one.classes = None;
@@ -41,6 +49,7 @@ impl ReleaseLookup for Slow {
     }
 
     fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
+        self.passes.update(|passes| passes + 1);
         let ends = versions
             .iter()
             .min()
@@ -59,8 +68,8 @@ impl ReleaseLookup for Slow {
 
 #[test]
 fn no_version_lacks_a_class_before_all_are_read() {
-    let findings_with = |middle: &[&str], most: usize| {
-        let versions = ["1.0.0", "2.0.0", "3.0.0", "4.0.0", "5.0.0"];
+    let versions = ["1.0.0", "2.0.0", "3.0.0", "4.0.0", "5.0.0"];
+    let findings_with = |middle: &[&str], most: usize, broken: &'static str| {
         let releases = versions.map(|version| match version {
             "3.0.0" => release("a.lib", version, middle),
             _ => release("a.lib", version, &[]),
@@ -69,27 +78,31 @@ fn no_version_lacks_a_class_before_all_are_read() {
             releases: releases.to_vec(),
             read: RefCell::default(),
             most,
+            broken,
+            passes: Cell::default(),
         };
         let text = galaxy_file("  a.lib: '>=1.0.0'\n");
-        shown(&check(
-            "galaxy.yml",
-            &text,
-            &[("plugins/modules/z.py", NEW)],
-            &known,
-        ))
+        let files = [("plugins/modules/z.py", NEW)];
+        let found = shown(&check("galaxy.yml", &text, &files, &known));
+        let [finding] = <[String; 1]>::try_from(found).expect("one finding");
+        (finding, known.passes.get())
     };
-    let found = findings_with(&["plugins.module_utils.new"], 5);
-    assert!(
-        found.len() == 1 && found[0].starts_with("PK0086"),
-        "{found:?}"
+    // Once for the newest, once for the oldest and the newest, and twice for the three others.
+    let (found, passes) = findings_with(&["plugins.module_utils.new"], 5, "");
+    assert!(found.starts_with("PK0086"), "{found:?}");
+    assert_eq!(passes, 4);
+    let (found, _) = findings_with(&[], 5, "");
+    assert!(found.starts_with("PK0013"), "{found:?}");
+    let (found, _) = findings_with(&[], 4, "");
+    assert_eq!(
+        found,
+        "PK0075 `plugins.modules.z` imports `a.lib.plugins.module_utils.new`, which no version of `a.lib` in `>=1.0.0` has \
+         whose modules are known; those of 3.0.0 are unknown"
     );
-    let found = findings_with(&[], 5);
-    assert!(
-        found.len() == 1 && found[0].starts_with("PK0013"),
-        "{found:?}"
-    );
-    // What cannot be read may have it.
-    assert_eq!(findings_with(&[], 4), [""; 0]);
+    for broken in versions {
+        let (found, _) = findings_with(&[], 5, broken);
+        assert!(found.starts_with("PK0013"), "{broken} is broken: {found:?}");
+    }
 }
 
 #[test]

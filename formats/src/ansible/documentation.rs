@@ -14,8 +14,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Value, read_yaml};
 use pkgres_manifest::{ClassName, ClassOptions, DeclaredOption, Limits, ReadOptions};
 
+use super::content::{MODULE_LIMIT, read_or_skip};
 use super::name::dotted;
-use super::python::{LiteralText, MAX_MODULE_BYTES, assigned};
+use super::python::{LiteralText, assigned};
 use crate::lookup::FileTree;
 pub(super) use named_fragments::foreign_fragments;
 
@@ -59,17 +60,21 @@ pub(super) fn read(
         let Some(name) = dotted(&path) else {
             continue;
         };
-        let limit = u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX);
-        let read = || Ok::<_, Diagnostic>(tree.read(&path, limit)?.unwrap_or_default());
         let shown = format!("{root}/{path}");
+        let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
+        if !is_yaml && !path.ends_with(".py") {
+            continue;
+        }
+        let read = read_or_skip(tree, &path, &shown, MODULE_LIMIT, &mut findings)?;
+        let Some(bytes) = read else {
+            continue;
+        };
         let limits = &options.limits;
-        if path.ends_with(".yml") || path.ends_with(".yaml") {
-            if let Some(document) = PluginDocument::of_file(&shown, &read()?, limits, &mut findings)
-            {
+        if is_yaml {
+            if let Some(document) = PluginDocument::of_file(&shown, &bytes, limits, &mut findings) {
                 plugins.insert(name, document);
             }
-        } else if path.ends_with(".py") {
-            let bytes = read()?;
+        } else {
             let text = String::from_utf8_lossy(&bytes);
             let is_fragment = kind == FRAGMENTS;
             // Most modules without documentation need not be parsed.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
 use pkgres_manifest::{ClassName, Limits, ReadOptions};
 
+use super::content::{MODULE_LIMIT, read_or_skip};
 use super::documentation::foreign_fragments;
 use super::facts::{Facts, Module, Reference};
 use super::foreign_references::path_of;
 use super::name::{dotted, is_collection_name, is_content_name};
-use super::python::{self, MAX_MODULE_BYTES};
+use super::python;
 use super::runtime_yml::{self, RUNTIME_FILE, Runtime};
 use super::windows_imports;
 use super::yaml_references::{self, NamedPlugin};
@@ -74,20 +75,26 @@ pub(crate) fn read(
     tree: &dyn FileTree,
     options: &ReadOptions,
 ) -> Result<(Facts, Runtime, Vec<Diagnostic>), Diagnostic> {
-    let mut facts = Facts {
+    let facts = Facts {
         collection: collection.to_owned(),
         ..Facts::default()
     };
-    let mut findings = Vec::new();
+    let mut reader = FactsReader {
+        facts,
+        findings: Vec::new(),
+        prefix,
+        tree,
+        options,
+    };
     let mut runtime = Runtime::default();
     for path in tree.paths()? {
         if let Some(plugin) = path.strip_prefix("plugins/") {
             if path.ends_with(".py") {
-                add_module(&mut facts, &path, tree, options)?;
+                reader.add_module(&path)?;
             } else if is_for_windows(&path) {
-                add_windows_plugin(&mut facts, &path, tree)?;
+                reader.add_windows_plugin(&path)?;
             } else if is_yaml(&path) {
-                add_documentation(&mut facts, plugin, tree, options)?;
+                reader.add_documentation(plugin)?;
             }
         } else if path == RUNTIME_FILE {
             let bytes = tree.read(&path, options.limits.manifest_bytes)?;
@@ -95,106 +102,143 @@ pub(crate) fn read(
             let shown = format!("{prefix}{path}");
             (runtime, more) =
                 runtime_yml::read(&shown, &bytes.unwrap_or_default(), &options.limits);
-            findings.extend(more);
+            reader.findings.extend(more);
         } else if is_playbook_or_role(&path) {
-            add_playbook_or_role(&mut facts, &path, tree, options)?;
+            reader.add_playbook_or_role(&path)?;
         }
     }
+    let FactsReader {
+        mut facts,
+        findings,
+        ..
+    } = reader;
     facts.routes.clone_from(&runtime.routes);
     Ok((facts, runtime, findings))
 }
 
-fn add_windows_plugin(
-    facts: &mut Facts,
-    path: &str,
-    tree: &dyn FileTree,
-) -> Result<(), Diagnostic> {
-    let Some(module) = dotted(path) else {
-        return Ok(());
-    };
-    let bytes = tree.read(path, module_limit())?.unwrap_or_default();
-    let imports = windows_imports::read(&facts.collection, &module, path, &bytes);
-    facts.imports.extend(imports);
-    facts.others.insert(module);
-    Ok(())
+/// Reads the files of a collection one after the other.
+struct FactsReader<'tree> {
+    facts: Facts,
+    findings: Vec<Diagnostic>,
+    /// What precedes the paths of files in messages.
+    prefix: &'tree str,
+    tree: &'tree dyn FileTree,
+    options: &'tree ReadOptions,
 }
 
-/// Adds the documentation of a plug-in that is a file beside it, or the plug-in that consists of it.
-fn add_documentation(
-    facts: &mut Facts,
-    plugin: &str,
-    tree: &dyn FileTree,
-    options: &ReadOptions,
-) -> Result<(), Diagnostic> {
-    let Some(path) = dotted(plugin) else {
-        return Ok(());
-    };
-    let path = format!("plugins.{path}");
-    let limit = options.limits.class_file_bytes;
-    let bytes = tree.read(&format!("plugins/{plugin}"), limit)?;
-    let bytes = bytes.unwrap_or_default();
-    add_fragments(facts, &path, plugin, &bytes, &options.limits);
-    facts.others.insert(path);
-    Ok(())
-}
+impl FactsReader<'_> {
+    fn content(&mut self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let shown = format!("{}{path}", self.prefix);
+        read_or_skip(self.tree, path, &shown, limit, &mut self.findings)
+    }
 
-/// The size up to which modules are read.
-fn module_limit() -> u64 {
-    u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX)
-}
+    fn add_windows_plugin(&mut self, path: &str) -> Result<(), Diagnostic> {
+        let Some(module) = dotted(path) else {
+            return Ok(());
+        };
+        let bytes = self.content(path, MODULE_LIMIT)?.unwrap_or_default();
+        let imports = windows_imports::read(&self.facts.collection, &module, path, &bytes);
+        self.facts.imports.extend(imports);
+        self.facts.others.insert(module);
+        Ok(())
+    }
 
-fn add_module(
-    facts: &mut Facts,
-    path: &str,
-    tree: &dyn FileTree,
-    options: &ReadOptions,
-) -> Result<(), Diagnostic> {
-    let Some(dotted) = dotted(path) else {
-        return Ok(());
-    };
-    let (module, is_package) = match dotted.strip_suffix(".__init__") {
-        Some(package) => (package.to_owned(), true),
-        None => (dotted, false),
-    };
-    let bytes = tree.read(path, module_limit())?.unwrap_or_default();
-    let is_run_only = path.starts_with(MODULES);
-    add_fragments(facts, &module, path, &bytes, &options.limits);
-    if is_run_only && !refers_to_others(&facts.collection, &bytes) {
-        let entry = Module {
-            is_open: true,
-            ..Module::default()
+    /// Adds the documentation of a plug-in that is a file beside it, or the plug-in that consists of it.
+    fn add_documentation(&mut self, plugin: &str) -> Result<(), Diagnostic> {
+        let Some(path) = dotted(plugin) else {
+            return Ok(());
+        };
+        let path = format!("plugins.{path}");
+        let limits = &self.options.limits;
+        let bytes = self.content(&format!("plugins/{plugin}"), limits.class_file_bytes)?;
+        let bytes = bytes.unwrap_or_default();
+        add_fragments(&mut self.facts, &path, plugin, &bytes, limits);
+        self.facts.others.insert(path);
+        Ok(())
+    }
+
+    fn add_module(&mut self, path: &str) -> Result<(), Diagnostic> {
+        let Some(dotted) = dotted(path) else {
+            return Ok(());
+        };
+        let (module, is_package) = match dotted.strip_suffix(".__init__") {
+            Some(package) => (package.to_owned(), true),
+            None => (dotted, false),
+        };
+        let content = self.content(path, MODULE_LIMIT)?;
+        let is_skipped = content.is_none();
+        let bytes = content.unwrap_or_default();
+        let facts = &mut self.facts;
+        let is_run_only = path.starts_with(MODULES);
+        add_fragments(facts, &module, path, &bytes, &self.options.limits);
+        if is_skipped || (is_run_only && !refers_to_others(&facts.collection, &bytes)) {
+            let entry = Module {
+                is_open: true,
+                ..Module::default()
+            };
+            facts.modules.insert(module, entry);
+            return Ok(());
+        }
+        let full = format!("{}.{module}", facts.collection);
+        let read = python::read(&full, is_package, &bytes);
+        for mut import in read.imports {
+            import.module.clone_from(&module);
+            path.clone_into(&mut import.path);
+            facts.imports.push(import);
+        }
+        for name in read.module_names {
+            facts.references.push(Reference {
+                place: module.clone(),
+                kind: "modules".to_owned(),
+                name,
+            });
+        }
+        let entry = if is_run_only || path.starts_with(ACTIONS) {
+            Module {
+                is_open: true,
+                ..Module::default()
+            }
+        } else {
+            Module {
+                names: read.names,
+                stars: read.stars,
+                is_open: read.is_open,
+            }
         };
         facts.modules.insert(module, entry);
-        return Ok(());
+        Ok(())
     }
-    let full = format!("{}.{module}", facts.collection);
-    let read = python::read(&full, is_package, &bytes);
-    for mut import in read.imports {
-        import.module.clone_from(&module);
-        path.clone_into(&mut import.path);
-        facts.imports.push(import);
-    }
-    for name in read.module_names {
-        facts.references.push(Reference {
-            place: module.clone(),
-            kind: "modules".to_owned(),
-            name,
-        });
-    }
-    let entry = if is_run_only || path.starts_with(ACTIONS) {
-        Module {
-            is_open: true,
-            ..Module::default()
+
+    fn add_playbook_or_role(&mut self, path: &str) -> Result<(), Diagnostic> {
+        let Some(place) = playbook_or_role_of(path) else {
+            return Ok(());
+        };
+        self.facts.others.insert(place.clone());
+        if !is_yaml(path) {
+            return Ok(());
         }
-    } else {
-        Module {
-            names: read.names,
-            stars: read.stars,
-            is_open: read.is_open,
+        let limits = &self.options.limits;
+        let content = self.content(path, limits.unpacked_bytes)?;
+        let bytes = content.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let source = SourceText::new(path, text.as_ref());
+        let facts = &mut self.facts;
+        for NamedPlugin { kind, name, .. } in yaml_references::find(&source, limits) {
+            let is_foreign =
+                super::facts::split_collection(&name).is_some_and(|(collection, _)| {
+                    is_collection_name(collection) && collection != facts.collection
+                });
+            let reference = Reference {
+                place: place.clone(),
+                kind: kind.to_owned(),
+                name,
+            };
+            if is_foreign && !facts.references.contains(&reference) {
+                facts.references.push(reference);
+            }
         }
-    };
-    facts.modules.insert(module, entry);
-    Ok(())
+        Ok(())
+    }
 }
 
 /// Adds the documentation fragments of other collections that a plug-in names in a file.
@@ -270,39 +314,6 @@ pub(super) fn named_places(
         }
     }
     places
-}
-
-fn add_playbook_or_role(
-    facts: &mut Facts,
-    path: &str,
-    tree: &dyn FileTree,
-    options: &ReadOptions,
-) -> Result<(), Diagnostic> {
-    let Some(place) = playbook_or_role_of(path) else {
-        return Ok(());
-    };
-    facts.others.insert(place.clone());
-    if !is_yaml(path) {
-        return Ok(());
-    }
-    let limit = options.limits.unpacked_bytes;
-    let bytes = tree.read(path, limit)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let source = SourceText::new(path, text.as_ref());
-    for NamedPlugin { kind, name, .. } in yaml_references::find(&source, &options.limits) {
-        let is_foreign = super::facts::split_collection(&name).is_some_and(|(collection, _)| {
-            is_collection_name(collection) && collection != facts.collection
-        });
-        let reference = Reference {
-            place: place.clone(),
-            kind: kind.to_owned(),
-            name,
-        };
-        if is_foreign && !facts.references.contains(&reference) {
-            facts.references.push(reference);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -477,6 +488,52 @@ mod tests {
         let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
         assert_eq!(names, ["acme.web.roles", "acme.web.roles.net.tcp"]);
         assert_eq!(classes[1].uses.len(), 1);
+    }
+
+    /// A tree with files that are too large to be read.
+    struct LargeFiles(&'static [&'static str]);
+
+    impl FileTree for LargeFiles {
+        fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+            Ok(self.0.iter().map(|path| (*path).to_owned()).collect())
+        }
+
+        fn read(&self, _: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+            Err(Limits::exceeded("bytes in a file", limit))
+        }
+    }
+
+    #[test]
+    fn files_that_are_too_large_are_classes_without_references() {
+        let tree = LargeFiles(&[
+            "playbooks/site.yml",
+            "plugins/filter/quote.yml",
+            "plugins/module_utils/Sc.cs",
+            "plugins/module_utils/tcp.py",
+            "plugins/module_utils/udp/__init__.py",
+            "plugins/modules/page.ps1",
+        ]);
+        let (facts, _, findings) = read("acme.web", "web/", &tree, &ReadOptions::default())
+            .expect("the collection can be read");
+        let classes = facts.classes(&|_| true);
+        let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        for name in [
+            "acme.web.playbooks.site",
+            "acme.web.plugins.filter.quote",
+            "acme.web.plugins.module_utils.Sc",
+            "acme.web.plugins.module_utils.tcp",
+            "acme.web.plugins.module_utils.tcp.*",
+            "acme.web.plugins.module_utils.udp.*",
+            "acme.web.plugins.modules.page",
+        ] {
+            assert!(names.contains(&name), "{name}: {names:?}");
+        }
+        let shown: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(shown.len(), tree.0.len());
+        assert_eq!(
+            shown[2],
+            "web/plugins/module_utils/Sc.cs:1:1: warning[PK0042]: the file is not read: it has more than 8388608 bytes"
+        );
     }
 
     #[test]

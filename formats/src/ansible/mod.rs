@@ -2,10 +2,10 @@
 //!
 //! A collection is a package; its versions follow Semantic Versioning, and `range` has the range language. `metadata`,
 //! `shown_metadata`, `requirements_file` and `runtime_yml` read its files; `artifact` and `file_list` read its
-//! artifacts with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `python` and
-//! `windows_imports` for modules and `yaml_references` for roles and playbooks. `facts` derives classes from them, and `foreign_references`
-//! the references to other collections. `check` words findings about these references, and `narrow_range` suggests
-//! ranges without the broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users
+//! artifacts with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `content` to skip
+//! those that are too large, `python` and `windows_imports` for modules, and `yaml_references` for roles and playbooks.
+//! `facts` derives classes from them, and `foreign_references` the references to other collections. `check` words
+//! findings about these references, and `narrow_range` suggests ranges without the broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users
 //! call them. `project` reads the playbooks around a `requirements.yml`, and the options that their tasks set. `format`
 //! combines all of this. `installation` has the files of an installed collection, `built_files` those of a source
 //! folder that are built into the artifact, `links` finds links that lead out of one, and `ansible_cfg` reads the
@@ -15,6 +15,7 @@ mod ansible_cfg;
 mod artifact;
 mod built_files;
 mod check;
+mod content;
 mod content_name;
 mod core_version;
 mod documentation;

@@ -91,7 +91,7 @@ fn fragments_of_the_collection_are_read_and_others_named() {
 /// A module that is too large to be parsed.
 static LARGE: LazyLock<String> = LazyLock::new(|| {
     let module = "DOCUMENTATION = '''\noptions: {i: {type: str}}\n'''\n".to_owned();
-    module + &"#".repeat(MAX_MODULE_BYTES)
+    module + &"#".repeat(crate::ansible::python::MAX_MODULE_BYTES)
 });
 
 #[test]

@@ -473,6 +473,17 @@ fn limits_hold() {
         "<Uri>u</Uri>".repeat(1001)
     ));
     assert!(findings(&uris)[0].contains("more than the limit of 1000 namespaces"));
+    let required = |uri: &dyn Fn(usize) -> String| {
+        let models: String = (0..1001)
+            .map(|at| format!("<RequiredModel ModelUri='urn:{}'/>", uri(at)))
+            .collect();
+        findings(&file(&format!(
+            "<NamespaceUris><Uri>urn:m</Uri></NamespaceUris><Models><Model ModelUri='urn:m'>{models}</Model></Models>"
+        )))
+    };
+    let limit = "more than the limit of 1000 requirements of a model";
+    assert!(required(&|at| at.to_string())[0].contains(limit));
+    assert!(required(&|_| "same".to_owned())[0].contains(limit));
     let latin = read_node_set("pump.xml", b"<a>\xe9</a>");
     assert_eq!(
         latin.diagnostics()[0].to_string(),

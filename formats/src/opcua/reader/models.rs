@@ -1,6 +1,7 @@
 //! Reads the beginning of a file: namespaces, aliases, and models with their requirements.
 
 use pkgres_manifest::diagnostic::{Code, Escaped, Span};
+use rustc_hash::FxHashMap;
 
 use super::super::document::{Problem, Tag};
 use super::super::node_id::package_name;
@@ -62,45 +63,20 @@ impl<'text> NodeSetReader<'text> {
     }
 
     pub(super) fn models(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
+        let mut entries = 0;
         let mut rest = self.document.children(parent);
         while let Some(tag) = rest.next(&mut self.document)? {
             if self.local(tag) != "Model" {
                 continue;
             }
-            limit_entries(self.models.len(), "models", self.document.span(tag.name))?;
+            limit_entries(entries, "models", self.document.span(tag.name))?;
+            entries += 1;
             let stated = self.model_release(tag)?;
-            let mut required: Vec<RequiredModel> = Vec::new();
-            let mut inner = self.document.children(tag);
-            while let Some(tag) = inner.next(&mut self.document)? {
-                if self.local(tag) == "RequiredModel" {
-                    let span = self.document.span(tag.name);
-                    limit_entries(required.len(), "requirements of a model", span)?;
-                    let stated = self.model_release(tag)?;
-                    let is_new = |(uri, release, _): &(String, ModelRelease, Span)| {
-                        let mut known = required.iter();
-                        !known.any(|one| one.uri == *uri && one.release == *release)
-                    };
-                    if let Some((uri, release, span)) = stated.filter(is_new) {
-                        required.push(RequiredModel { uri, release, span });
-                    }
-                }
-            }
+            let own = stated.as_ref().map(|(uri, ..)| uri.as_str());
+            let required = self.required_models(tag, own)?;
             let Some((uri, release, span)) = stated else {
                 continue;
             };
-            for (at, one) in required.iter().enumerate() {
-                if one.uri == uri {
-                    let message = format!("the model `{}` requires itself", Escaped::new(&uri));
-                    self.report(Problem {
-                        code: Code::SelfRequirement,
-                        message,
-                        span: one.span,
-                    });
-                } else if required[..at].iter().any(|other| other.uri == one.uri) {
-                    let message = format!("`{}` is required twice", Escaped::new(&one.uri));
-                    self.error(one.span, message);
-                }
-            }
             if self.models.iter().any(|model| model.uri == uri) {
                 self.error(
                     span,
@@ -116,6 +92,49 @@ impl<'text> NodeSetReader<'text> {
             });
         }
         Ok(())
+    }
+
+    /// The requirements of a `Model` with a URI, each once. One that is stated twice has to be the same both times.
+    fn required_models(
+        &mut self,
+        model: Tag<'text>,
+        own: Option<&str>,
+    ) -> Result<Vec<RequiredModel>, Problem> {
+        let mut required: Vec<RequiredModel> = Vec::new();
+        let mut places: FxHashMap<String, usize> = FxHashMap::default();
+        let mut entries = 0;
+        let mut rest = self.document.children(model);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            if self.local(tag) != "RequiredModel" {
+                continue;
+            }
+            let place = self.document.span(tag.name);
+            limit_entries(entries, "requirements of a model", place)?;
+            entries += 1;
+            let Some((uri, release, span)) = self.model_release(tag)? else {
+                continue;
+            };
+            if own == Some(uri.as_str()) {
+                let message = format!("the model `{}` requires itself", Escaped::new(&uri));
+                self.report(Problem {
+                    code: Code::SelfRequirement,
+                    message,
+                    span,
+                });
+            }
+            match places.get(&uri) {
+                None => {
+                    places.insert(uri.clone(), required.len());
+                    required.push(RequiredModel { uri, release, span });
+                }
+                Some(at) if required[*at].release == release => {}
+                Some(_) => {
+                    let message = format!("`{}` is required twice", Escaped::new(&uri));
+                    self.error(span, message);
+                }
+            }
+        }
+        Ok(required)
     }
 
     /// The URI and release of a `Model` or `RequiredModel`, and the place of the URI. `None` after an error.

@@ -123,18 +123,18 @@ impl ModelRelease {
         Version::native(&self.to_string(), &self.place(true))
     }
 
+    /// Whether every release satisfies the requirement of this one: a `Version` alone is not compared.
+    pub fn is_any(&self) -> bool {
+        self.published.is_none() && self.model_version.is_none()
+    }
+
     /// The requirement of this release or one that is not older.
     pub fn to_spec(&self) -> Spec {
-        let set = if self.published.is_none() && self.model_version.is_none() {
-            VersionSet::all()
-        } else {
-            VersionSet::between(self.place(false), None)
-        };
-        let written = if *self == Self::default() {
-            ANY.to_owned()
-        } else {
-            format!("{AT_LEAST}{}", self.full_text())
-        };
+        if self.is_any() {
+            return Spec::native(ANY, VersionSet::all(), false);
+        }
+        let set = VersionSet::between(self.place(false), None);
+        let written = format!("{AT_LEAST}{}", self.full_text());
         Spec::native(&written, set, false)
     }
 

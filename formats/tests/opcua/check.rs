@@ -169,6 +169,8 @@ fn types_of_models_in_any_release_are_looked_up_as_well() {
     assert_eq!(
         findings(&pump.replace(requirement, any)),
         [
+            "pump.xml:10:32: note[PK0007]: the `Version` 1.7 of a `RequiredModel` is not compared, so every release of \
+             `http://acme.example/Motor/` satisfies the requirement; hint: add the `PublicationDate`",
             "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=404` of `http://acme.example/Motor/`, which no \
              release that the requirement allows defines"
         ]
@@ -180,6 +182,20 @@ fn types_of_models_in_any_release_are_looked_up_as_well() {
         [
             "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=404` of `http://acme.example/Motor/`, which no \
              release defines"
+        ]
+    );
+}
+
+#[test]
+fn a_version_that_is_not_compared_is_noted_with_its_date() {
+    let required =
+        "<RequiredModel ModelUri=\"http://acme.example/Valve/\" Version=\"1.4\"/></Model>";
+    assert_eq!(
+        findings(&pump().replace("</Model>", required)),
+        [
+            "pump.xml:11:30: note[PK0007]: the `Version` 1.4 of a `RequiredModel` is not compared, so every release of \
+             `http://acme.example/Valve/` satisfies the requirement; hint: add \
+             `PublicationDate=\"2024-02-15T00:00:00Z\"`, which is that of 1.4"
         ]
     );
 }

@@ -84,7 +84,7 @@ fn a_file_becomes_an_index_record() {
         "published": "2024-03-01T00:00:00Z",
         "require": [
             [UA, "1.05.03", null, "2023-12-15T00:00:00Z"],
-            ["http://acme.example/Motor/", "2.0", null, null],
+            ["http://acme.example/Motor/", null, null, null],
         ],
         "classes": {
             "i=1": {

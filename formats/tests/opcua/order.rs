@@ -236,3 +236,13 @@ fn a_spec_is_written_in_one_line_whatever_blanks_it_had() {
         assert_eq!(ECOSYSTEM.spec(written).as_ref(), Ok(&spec));
     }
 }
+
+#[test]
+fn a_version_alone_is_no_minimum() {
+    let stated = ModelRelease::new(Some("9.0"), None, None).expect("a release");
+    let spec = stated.to_spec();
+    assert_eq!(spec.written(), "*");
+    assert!(spec.matches(&ECOSYSTEM.version("1.0@2020-01-01").expect("a version")));
+    let spec = ECOSYSTEM.spec(">=9.0@").expect("a spec");
+    assert_eq!(spec.written(), "*");
+}

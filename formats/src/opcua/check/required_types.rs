@@ -74,16 +74,20 @@ impl NodeSet<'_> {
             let finding = Diagnostic::warning(Code::ClassesNotRead, message);
             finding.at(self.locate(required.span))
         };
-        let Some(releases) = releases_of(&required.uri, known) else {
+        let releases = releases_of(&required.uri, known);
+        let not_compared = self.uncompared_version(required, releases.as_deref());
+        let mut findings = Vec::from_iter(not_compared);
+        let Some(releases) = releases else {
             let message = format!("no registry has `{uri}`, so its types were not checked");
             let similar = package_name(&required.uri).ok();
             let similar = similar.and_then(|name| known.similar(&name));
             let hint = similar.map(|similar| did_you_mean(similar.as_str()));
-            return vec![warn(message).maybe_hint(hint)];
+            findings.push(warn(message).maybe_hint(hint));
+            return findings;
         };
         let stated = &required.release;
         let spec = stated.to_spec();
-        let is_any = stated.published().is_none() && stated.model_version().is_none();
+        let is_any = stated.is_any();
         let minimum = releases.iter().filter(|release| {
             !is_any
                 && ModelRelease::of(&release.version)
@@ -100,7 +104,6 @@ impl NodeSet<'_> {
             known: &releases,
             required: Some(required),
         };
-        let mut findings = Vec::new();
         if minimum.is_none() && !is_any {
             let versions = candidates.releases.iter().map(|release| &release.version);
             let stated = shown(stated);
@@ -117,6 +120,30 @@ impl NodeSet<'_> {
         }
         findings.extend(self.lacking(model, &candidates));
         findings
+    }
+
+    /// The note about a requirement that states a `Version` and nothing that is compared.
+    fn uncompared_version(
+        &self,
+        required: &RequiredModel,
+        releases: Option<&[IndexRecord]>,
+    ) -> Option<Diagnostic> {
+        let stated = &required.release;
+        let version = stated.version().filter(|_| stated.is_any())?;
+        let message = format!(
+            "the `Version` {version} of a `RequiredModel` is not compared, so every release of `{}` satisfies the \
+             requirement",
+            Escaped::new(&required.uri)
+        );
+        let read = releases.unwrap_or_default().iter();
+        let read = read.filter_map(|release| ModelRelease::of(&release.version));
+        let mut same = read.filter(|release| release.version() == Some(version));
+        let hint = match same.find_map(|release| release.published_text()) {
+            Some(date) => format!("add `PublicationDate=\"{date}\"`, which is that of {version}"),
+            None => "add the `PublicationDate`".to_owned(),
+        };
+        let finding = Diagnostic::note(Code::Field, message);
+        Some(finding.at(self.locate(required.span)).hint(hint))
     }
 
     /// The findings about the types that all candidates lack.

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use pkgres_files::{RealFileSystem, write_file};
+use serde_json::{Value, json};
 
 use crate::server::Server;
 use crate::user::{User, publish_all};
@@ -108,4 +109,90 @@ fn limits_come_from_variables_and_settings_files() {
         stderr.contains("`network-timeout` must be an integer"),
         "{stderr}"
     );
+}
+
+/// The address of a Galaxy server that lists versions of `acme.util`, and sends none of their artifacts.
+fn galaxy_without_artifacts(versions: &'static [&'static str]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let base = address.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap_or_default();
+            let request = String::from_utf8_lossy(&request[..length]);
+            let path = request.split_whitespace().nth(1).unwrap_or_default();
+            let path = path.split('?').next().unwrap_or_default();
+            let of_version = path.strip_prefix("/api/v3/collections/acme/util/versions/");
+            let (status, body) = match (path, of_version) {
+                ("/api/", _) => ("200 OK", json!({"available_versions": {"v3": "v3/"}})),
+                ("/api/v3/collections/acme/util/", _) => (
+                    "200 OK",
+                    json!({"namespace": "acme", "name": "util", "updated_at": "2026-05-01T00:00:00Z"}),
+                ),
+                (_, Some("")) => {
+                    let listed = versions.iter();
+                    let listed: Vec<Value> = listed
+                        .map(|version| json!({"version": version, "created_at": "2026-01-01T00:00:00Z"}))
+                        .collect();
+                    ("200 OK", json!({"data": listed, "links": {"next": null}}))
+                }
+                (_, Some(version)) => {
+                    let version = version.trim_end_matches('/');
+                    let file = format!("acme-util-{version}.tar.gz");
+                    let described = json!({
+                        "version": version,
+                        "namespace": {"name": "acme"},
+                        "collection": {"name": "util"},
+                        "artifact": {"filename": file, "sha256": "0".repeat(64), "size": 9},
+                        "download_url": format!("{base}/download/{file}"),
+                        "metadata": {"dependencies": {}},
+                        "signatures": [],
+                    });
+                    ("200 OK", described)
+                }
+                _ if path.starts_with("/download/") => ("403 Forbidden", json!({})),
+                _ => ("404 Not Found", json!({})),
+            };
+            let body = body.to_string();
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+/// A check asks for the newest versions first, then for some, then for all.
+// Tests write files as plainly as a user would.
+#[allow(clippy::disallowed_methods)]
+#[test]
+fn a_check_reports_the_error_of_a_registry_once() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start_alone(&data.path().join("data"));
+    let mut user = User::new(&server);
+    let versions = &["1.0.0", "2.0.0", "3.0.0"];
+    user.registry = format!("hub=galaxy:{}", galaxy_without_artifacts(versions));
+    let folder = user.home.path().join("web");
+    for (path, text) in [
+        (
+            "galaxy.yml",
+            "namespace: acme\nname: web\nversion: 1.0.0\nreadme: README.md\nauthors: [acme]\n\
+             dependencies: {acme.util: '*'}\n",
+        ),
+        (
+            "plugins/modules/page.py",
+            "from ansible_collections.acme.util.plugins.module_utils.tcp import connect\n",
+        ),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let stderr = user.fails(3, &["check", folder.to_str().expect("text")]);
+    assert_eq!(stderr.matches("error[").count(), 1, "{stderr}");
+    let newest = "/download/acme-util-3.0.0.tar.gz: it answers 403";
+    assert!(stderr.contains(newest), "{stderr}");
 }

@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::registries::ConfiguredRegistry;
 use crate::workspace::Workspace;
 
-/// The most releases of a package whose classes are found out for a check: the oldest and the newest.
+/// The most releases of a package whose classes are found out at once: the oldest and the newest.
 const MOST_COMPLETED: usize = 32;
 
 /// Where what is checked is, and what its registries are asked for.
@@ -98,6 +98,8 @@ pub(super) struct KnownReleases<'run> {
     /// The releases that were looked up so far: reading a package takes long, and reports its findings again.
     releases: RefCell<BTreeMap<PackageName, Rc<[IndexRecord]>>>,
     errors: RefCell<Vec<RegistryError>>,
+    /// The packages whose classes a registry failed to find out. It is not asked for more of them.
+    incomplete: RefCell<BTreeSet<PackageName>>,
     /// Whether the registries could not be searched for a class.
     failed_to_search: Cell<bool>,
 }
@@ -121,6 +123,7 @@ impl<'run> KnownReleases<'run> {
             provided: Rc::clone(provided),
             releases: RefCell::default(),
             errors: RefCell::default(),
+            incomplete: RefCell::default(),
             failed_to_search: Cell::default(),
         })
     }
@@ -241,7 +244,8 @@ impl ReleaseLookup for KnownReleases<'_> {
     }
 
     fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
-        if self.registries.has_drafts() {
+        let has_failed = self.incomplete.borrow().contains(package);
+        if self.registries.has_drafts() && !has_failed {
             let half = MOST_COMPLETED / 2;
             let mut wanted: Vec<&Version> = versions.iter().collect();
             wanted.sort_unstable();
@@ -259,7 +263,10 @@ impl ReleaseLookup for KnownReleases<'_> {
                 Ok(_) => {
                     self.releases.borrow_mut().remove(package);
                 }
-                Err(error) => self.errors.borrow_mut().push(error),
+                Err(error) => {
+                    self.errors.borrow_mut().push(error);
+                    self.incomplete.borrow_mut().insert(package.clone());
+                }
             }
         }
         self.releases(package)

@@ -49,8 +49,8 @@ pub(super) fn compact(written: &str) -> String {
 pub(super) fn read(nodes: &mut NodeReader, text: &str, span: Span) -> Option<Spec> {
     match parse(text) {
         Ok(spec) => {
-            if without_blanks(text).contains(BLANKS) {
-                let shown = Escaped::shortened(spec.written());
+            if !text.split(',').all(is_read_by_ansible_core) {
+                let shown = Escaped::shortened(text);
                 let message = format!("`ansible-galaxy` fails with the white space in `{shown}`");
                 let hint = format!("write `{}`", compact(text));
                 nodes.warning_of(Code::Spec, message, span).add_hint(hint);
@@ -114,6 +114,19 @@ pub(crate) fn compatible_with(version: &Version) -> Spec {
         None => version.to_string(),
     };
     parse(&range).expect("a range of versions is shorter than the longest one")
+}
+
+/// Whether ansible-core reads a clause with the white space that it has. It ignores what follows three numbers, and the
+/// line feed at the end of a suffix.
+fn is_read_by_ansible_core(clause: &str) -> bool {
+    let stated = clause.trim_end_matches(BLANKS);
+    let blanks = &clause[stated.len()..];
+    let is_ignored = if stated.contains(['-', '+']) {
+        blanks == "\n"
+    } else {
+        stated.split('.').count() >= 3
+    };
+    !stated.contains(BLANKS) && (blanks.is_empty() || is_ignored)
 }
 
 fn without_blanks(part: &str) -> &str {
@@ -269,6 +282,40 @@ mod tests {
         assert!(matches("1.2-rc.A", "1.2.0-rc.A"));
         assert!(matches(">=1.2.0-RC.1", "1.2.0"));
         assert!(matches("<1.2.0--1", "1.2.0---"));
+    }
+
+    /// As `meets_requirements` of ansible-core 2.19 reads them.
+    #[test]
+    fn white_space_fails_unless_ansible_core_ignores_it() {
+        for (range, is_read) in [
+            ("1.9.0", true),
+            ("*", true),
+            ("1.9.0 ", true),
+            (">=1.0.0\t", true),
+            (">=1.2.3.4 ", true),
+            (">=1.0.0 ,<2.0.0\r\n", true),
+            (">=1.0.0-rc.1\n", true),
+            (">=1.0-rc.1\n", true),
+            (" 1.9.0", false),
+            (" >=1.9.0", false),
+            (">= 1.9.0", false),
+            (">=1.0.0, <2.0.0", false),
+            ("1.9 ", false),
+            ("1.9\n", false),
+            ("* ", false),
+            (">=*\n", false),
+            (">=1.0.0-rc.1 ", false),
+            (">=1.0.0-rc.1\r\n", false),
+            (">=1.0.0+b ", false),
+        ] {
+            assert!(parse(range).is_ok(), "{range:?}");
+            let clauses = range.split(',');
+            assert_eq!(
+                clauses.into_iter().all(is_read_by_ansible_core),
+                is_read,
+                "{range:?}"
+            );
+        }
     }
 
     #[test]

@@ -249,20 +249,34 @@ fn templates_that_ansible_does_not_expand_name_nothing() {
 }
 
 #[test]
-fn white_space_in_a_range_is_a_warning_and_around_it_nothing() {
+fn white_space_that_ansible_core_does_not_ignore_is_a_warning() {
     let known = Known(vec![release("a.lib", "1.0.0", &[])]);
     let check_range = |range: &str| {
         let text = format!("collections:\n- name: a.lib\n  version: {range}\n");
         check("requirements.yml", &text, &[], &known)
     };
-    assert_eq!(shown(&check_range(">\n    >=1.0.0,<2.0.0")), [""; 0]);
-    assert_eq!(shown(&check_range("|\n    >=1.0.0")), [""; 0]);
-    let findings = check_range("'>=1.0.0, <2'");
-    assert_eq!(
-        shown(&findings),
-        ["PK0010 `ansible-galaxy` fails with the white space in `>=1.0.0, <2`"]
-    );
-    assert_eq!(findings[0].hints, ["write `>=1.0.0,<2`"]);
+    for range in [
+        ">\n    >=1.0.0,<2.0.0",
+        "|\n    >=1.0.0",
+        "'>=1.0.0 ,<2.0.0'",
+    ] {
+        assert_eq!(shown(&check_range(range)), [""; 0]);
+    }
+    for (range, stated, written) in [
+        ("'>=1.0.0, <2'", ">=1.0.0, <2", ">=1.0.0,<2"),
+        ("' 1.0.0'", " 1.0.0", "1.0.0"),
+        ("'* '", "* ", "*"),
+        ("|\n    >=1.0", ">=1.0\\n", ">=1.0"),
+    ] {
+        let findings = check_range(range);
+        assert_eq!(
+            shown(&findings),
+            [format!(
+                "PK0010 `ansible-galaxy` fails with the white space in `{stated}`"
+            )]
+        );
+        assert_eq!(findings[0].hints, [format!("write `{written}`")]);
+    }
 }
 
 #[test]

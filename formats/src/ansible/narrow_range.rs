@@ -2,6 +2,8 @@
 
 use pkgres_manifest::Version;
 
+use super::range::compact;
+
 /// The most versions that a range leaves out one by one.
 const MAX_HOLES: usize = 3;
 
@@ -19,18 +21,12 @@ const MAX_HOLES: usize = 3;
 pub fn narrowed_range(range: &str, fits: &[(&Version, bool)]) -> Option<String> {
     let first = fits.iter().position(|(_, fits)| *fits)?;
     let last = fits.iter().rposition(|(_, fits)| *fits)?;
-    let mut narrowed = range.trim().to_owned();
+    let mut narrowed = compact(range);
     if first > 0 {
-        let bound = format!(">={}", fits[first].0);
-        let is_lower_bound = |range: &str| range.starts_with(">=") && !range.contains(',');
-        narrowed = if is_lower_bound(&narrowed) {
-            bound
-        } else {
-            with_clause(&narrowed, &bound)
-        };
+        narrowed = with_bound(&narrowed, ">=", fits[first].0);
     }
     if let Some((above, _)) = fits.get(last + 1) {
-        narrowed = with_clause(&narrowed, &format!("<{above}"));
+        narrowed = with_bound(&narrowed, "<", above);
     }
     let holes: Vec<&(&Version, bool)> =
         fits[first..last].iter().filter(|(_, fits)| !fits).collect();
@@ -43,9 +39,24 @@ pub fn narrowed_range(range: &str, fits: &[(&Version, bool)]) -> Option<String> 
     Some(narrowed)
 }
 
+/// A range with a tighter bound, in the place of those that it makes superfluous.
+pub(super) fn with_bound(range: &str, operator: &str, version: &Version) -> String {
+    let range = &compact(range);
+    let bound = format!("{operator}{version}");
+    let is_superfluous = |clause: &str| clause.starts_with(&operator[..1]);
+    let clauses: Vec<&str> = range.split(',').collect();
+    let Some(place) = clauses.iter().position(|clause| is_superfluous(clause)) else {
+        return with_clause(range, &bound);
+    };
+    let others = clauses.into_iter().filter(|clause| !is_superfluous(clause));
+    let mut clauses: Vec<&str> = others.collect();
+    clauses.insert(place, &bound);
+    clauses.join(",")
+}
+
 /// A range with another clause.
-pub(super) fn with_clause(range: &str, clause: &str) -> String {
-    match range.trim() {
+fn with_clause(range: &str, clause: &str) -> String {
+    match range {
         "" | "*" => clause.to_owned(),
         range => format!("{range},{clause}"),
     }
@@ -69,7 +80,10 @@ mod tests {
             ("*", "xxxx--", Some("<1.4.0")),
             (">=1.0.0", "--xxxx", Some(">=1.2.0")),
             (">=1.0.0", "-xxx--", Some(">=1.1.0,<1.4.0")),
-            (">=1.0.0,<2", "-xxxxx", Some(">=1.0.0,<2,>=1.1.0")),
+            (">=1.0.0,<2", "-xxxxx", Some(">=1.1.0,<2")),
+            (">=1.0.0, !=2", "-xxxx-", Some(">=1.1.0,!=2,<1.5.0")),
+            ("<=2,!=1.9,>0.1", "-xxxx-", Some("<1.5.0,!=1.9,>=1.1.0")),
+            ("<3,>=1.0.0,<2,>=0.9.0", "-xxxxx", Some("<3,>=1.1.0,<2")),
             ("*", "xx-x-x", Some("!=1.2.0,!=1.4.0")),
             ("*", "x----x", None),
             ("*", "------", None),

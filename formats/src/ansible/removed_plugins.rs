@@ -13,7 +13,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirem
 use super::artifact::CollectionArtifact;
 use super::facts::{Route, has_own_file, redirect_target};
 use super::moved::{called, folder_of, moved_to};
-use super::narrow_range::{narrowed_range, with_clause};
+use super::narrow_range::{narrowed_range, with_bound};
 use super::runtime_yml::{self, RUNTIME_FILE};
 use crate::lookup::{FileTree, ReleaseContent, ReleaseLookup};
 use crate::references::{
@@ -91,7 +91,7 @@ impl<'check> ForeignRoutes<'check> {
                 )
                 .hint(format!(
                     "until you replace it, `{}` excludes that version",
-                    with_clause(requirement.spec.written(), &format!("<{removal}"))
+                    with_bound(requirement.spec.written(), "<", removal)
                 ));
             if let Some(redirect) = &route.redirect {
                 finding = finding.hint(format!(

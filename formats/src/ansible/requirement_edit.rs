@@ -85,7 +85,7 @@ fn edited_once(
     };
     let edits = match (spec, at) {
         (Some(spec), Some(at)) => editor.change(&before, at, package, spec),
-        (Some(spec), None) => editor.add(&before, package, spec).map(|edit| vec![edit]),
+        (Some(spec), None) => editor.add(&before, package, spec),
         (None, Some(at)) => editor.remove(&before, at).map(|edit| vec![edit]),
         (None, None) => None,
     };
@@ -351,7 +351,7 @@ impl RequirementEditor<'_> {
         requirements: &Requirements<'_>,
         package: &PackageName,
         spec: &str,
-    ) -> Option<TextEdit> {
+    ) -> Option<Vec<TextEdit>> {
         if requirements.has_other_items {
             return None;
         }
@@ -362,15 +362,25 @@ impl RequirementEditor<'_> {
         let Some((key, value)) = requirements.place else {
             let lines = self.in_lines(first, package, spec);
             let lines = format!("{}:{}{lines}", self.shape.key(), self.line_feed);
-            return Some(self.insert_lines(self.text.len(), &lines));
+            return Some(vec![self.insert_lines(self.text.len(), &lines)]);
         };
         if value.is_null() {
-            // A word such as `null` stays, and fails when the text is read again.
             let lines = self.in_lines(first, package, spec);
-            return Some(self.insert_lines_after(key.end, &lines));
+            let word = self.text.get(value.span.start..value.span.end)?;
+            if word.trim().is_empty() {
+                return Some(vec![self.insert_lines_after(key.end, &lines)]);
+            }
+            // The lines take the place of a word such as `null`.
+            let before = self.text.get(key.end..value.span.start)?;
+            let start = key.end + before.trim_end().len();
+            let end = value.span.end;
+            return Some(vec![
+                TextEdit::remove(Span { start, end }),
+                self.insert_lines_after(end, &lines),
+            ]);
         }
         let added = self.in_flow(package, spec);
-        Some(match requirements.entries.last() {
+        let edit = match requirements.entries.last() {
             None => TextEdit::insert(value.span.start + 1, added),
             Some(last) if self.is_flow(value) => {
                 TextEdit::insert(self.flow_end(last), format!(", {added}"))
@@ -380,7 +390,8 @@ impl RequirementEditor<'_> {
                 let lines = self.in_lines(indentation, package, spec);
                 self.insert_lines(self.end_with_comments(last, indentation), &lines)
             }
-        })
+        };
+        Some(vec![edit])
     }
 
     /// The end of the lines of an entry, with the comment lines below it that belong to it: they are indented deeper

@@ -151,11 +151,41 @@ fn the_metadata_of_a_collection_keeps_everything_else() {
 }
 
 #[test]
+fn a_word_for_nothing_is_replaced() {
+    for (word, rest) in [
+        (" null", ""),
+        (" ~", ""),
+        ("   NULL", " # none yet"),
+        ("\n  null", ""),
+        ("", ""),
+        ("", " # none yet"),
+    ] {
+        check(
+            "galaxy.yml",
+            &format!("dependencies:{word}{rest}\nname: web\n"),
+            &[(
+                "acme.net",
+                Some("*"),
+                &format!("dependencies:{rest}\n  acme.net: \"*\"\nname: web\n"),
+            )],
+        );
+    }
+    check(
+        "requirements.yml",
+        "collections: ~",
+        &[(
+            "acme.db",
+            Some("<2"),
+            "collections:\n  - name: acme.db\n    version: \"<2\"\n",
+        )],
+    );
+}
+
+#[test]
 fn what_only_a_person_should_edit_is_an_error() {
     let odd = "the requirements are written in a way that cannot be edited";
     for (text, package, range, reason) in [
         ("- geerlingguy.nginx\n", "acme.db", Some("*"), odd),
-        ("collections: ~\n", "acme.db", Some("*"), odd),
         (
             "collections:\n- name: acme.db\n  version:\n",
             "acme.db",

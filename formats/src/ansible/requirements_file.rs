@@ -147,6 +147,10 @@ impl RequirementsReader<'_> {
 
     fn collection(&mut self, node: &Node) {
         match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() => {
+                let finding = self.nodes.error("an entry is empty", node.span);
+                finding.add_hint("write the name of a collection, or remove the entry");
+            }
             Value::Scalar(scalar) => {
                 let text = scalar.text.as_str();
                 match text.split_once(':') {
@@ -359,13 +363,15 @@ fn name_of_role(role: &Value) -> String {
 
 /// Suggests what to write in place of a text that is not the name of a collection: a name and a range, or a similar name.
 fn meant(text: &str) -> Option<String> {
-    if let Some(end) = text.find([':', '@', ' ', '=', '>', '<']) {
+    if let Some(end) = text.find([':', '@', ',', ' ', '=', '>', '<']) {
         let (name, range) = text.split_at(end);
-        let range = range.trim_start_matches([':', '@', ' ']).trim();
+        let range = range.trim_start_matches([':', '@', ',', ' ']).trim();
         let is_right = package_name(name).is_ok() && range::parse(range).is_ok();
         return is_right.then(|| format!("`name: {name}` and `version: \"{range}\"`"));
     }
-    let name = nearest_name(text).filter(|name| package_name(name).is_ok())?;
+    // A number is none that was misspelt.
+    let is_word = text.contains(|next: char| next.is_ascii_alphabetic());
+    let name = nearest_name(text).filter(|name| is_word && package_name(name).is_ok())?;
     Some(format!("`{name}`"))
 }
 
@@ -464,6 +470,33 @@ mod tests {
             ("- name: acme.nginx\n", "role acme.nginx is"),
         ] {
             assert_eq!(left_out(roles).as_deref(), Some(expected), "{roles}");
+        }
+    }
+
+    #[test]
+    fn hints_name_what_is_meant() {
+        for (entry, message, hint) in [
+            (
+                "- acme.web,1.0.0",
+                "`acme.web,1.0.0` is not the name of a collection",
+                "write `name: acme.web` and `version: \"1.0.0\"`",
+            ),
+            (
+                "- ",
+                "an entry is empty",
+                "write the name of a collection, or remove the entry",
+            ),
+            ("- name: 1.2", "`1.2` is not the name of a collection", ""),
+            (
+                "- acme.my-web",
+                "`acme.my-web` is not the name of a collection",
+                "write `acme.my_web`",
+            ),
+        ] {
+            let read = read(&format!("collections:\n{entry}\n"));
+            let finding = &read.diagnostics()[0];
+            assert!(finding.message.starts_with(message), "{entry}: {finding:?}");
+            assert_eq!(finding.hints.join(""), hint, "{entry}");
         }
     }
 

@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use import_context::Surroundings;
+use texts::literal;
 pub(crate) use texts::{LiteralText, assigned};
 
 /// The size of the largest module that is parsed, in bytes.
@@ -22,6 +23,9 @@ pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
 /// it once in about a hundred operations, so that ordinary text needs far less than one call for each byte.
 const CALLS_PER_BYTE: usize = 4;
 const CALLS_FOR_ANY: usize = 100_000;
+
+/// The functions that import the module that they are called with, as they are usually named.
+const IMPORTERS: [&str; 3] = ["import_module", "importlib.import_module", "__import__"];
 
 /// The certainty with which an import is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,6 +122,7 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
         bound: HashMap::new(),
         pending: Vec::new(),
         modules: BTreeSet::new(),
+        importers: IMPORTERS.map(str::to_owned).into(),
     };
     reader.walk(tree.root_node());
     // Names behind an error may be missing.
@@ -148,6 +153,8 @@ struct ModuleReader<'text> {
     pending: Vec<GuardedImport>,
     /// The names of variables whose value is a module.
     modules: BTreeSet<String>,
+    /// The functions that import the module that they are called with.
+    importers: BTreeSet<String>,
 }
 
 impl<'text> ModuleReader<'text> {
@@ -248,16 +255,7 @@ impl<'text> ModuleReader<'text> {
     }
 
     fn string(&self, node: Node<'_>) -> Option<String> {
-        if node.kind() != "string" {
-            return None;
-        }
-        let text = self.text_of(node);
-        let text = text.trim_start_matches(['r', 'u', 'b', 'R', 'U', 'B']);
-        let quote = text
-            .chars()
-            .next()
-            .filter(|quote| matches!(quote, '\'' | '"'))?;
-        Some(text.trim_matches(quote).to_owned())
+        literal(node, self.text).map(|text| text.value)
     }
 
     fn bind(&mut self, name: &str) {
@@ -347,6 +345,9 @@ impl<'text> ModuleReader<'text> {
 
     fn import(&mut self, node: Node<'_>) {
         for (path, bound) in self.bind_imported(node) {
+            if path == "importlib" {
+                self.importers.insert(format!("{bound}.import_module"));
+            }
             if let Some(target) = path.strip_prefix("ansible_collections.") {
                 self.add(node, target.to_owned(), Vec::new(), vec![bound]);
             }
@@ -364,6 +365,11 @@ impl<'text> ModuleReader<'text> {
                 .any(|child| child.kind() == "wildcard_import")
         };
         let from = self.dotted_name(from);
+        if from == "importlib" {
+            let importers = imported.iter().filter(|(name, _)| name == "import_module");
+            self.importers
+                .extend(importers.map(|(_, bound)| bound.clone()));
+        }
         let Some(target) = self.absolute(&from) else {
             self.module.is_open |= is_star && self.around.is_top_level();
             return;
@@ -395,17 +401,12 @@ impl<'text> ModuleReader<'text> {
         };
         let name = self.text_of(function);
         self.module.is_open |= self.may_bind_anything(function, node);
-        if !matches!(
-            name,
-            "import_module" | "importlib.import_module" | "__import__"
-        ) {
+        if !self.importers.contains(name) {
             return;
         }
-        let first = node
-            .child_by_field_name("arguments")
-            .and_then(|arguments| arguments.named_child(0))
-            .and_then(|argument| self.string(argument));
-        if let Some(target) = first
+        let arguments = node.child_by_field_name("arguments");
+        let named = arguments.and_then(|arguments| self.module_argument(arguments));
+        if let Some(target) = named
             && let Some(target) = target.strip_prefix("ansible_collections.")
         {
             self.module.imports.push(Import {
@@ -416,6 +417,24 @@ impl<'text> ModuleReader<'text> {
                 kind: ImportKind::Dynamic,
                 at: node.start_byte(),
             });
+        }
+    }
+
+    /// The text of the first argument of a call, or of the one that is called `name`.
+    fn module_argument(&self, arguments: Node<'_>) -> Option<String> {
+        let mut cursor = arguments.walk();
+        let mut all = arguments.named_children(&mut cursor);
+        let is_keyword = |argument: &Node<'_>| argument.kind() == "keyword_argument";
+        let is_name = |argument: Node<'_>| {
+            let name = argument.child_by_field_name("name");
+            name.is_some_and(|name| self.text_of(name) == "name")
+        };
+        let argument =
+            all.find(|one| one.kind() != "comment" && (!is_keyword(one) || is_name(*one)))?;
+        if is_keyword(&argument) {
+            self.string_field(argument, "value")
+        } else {
+            self.string(argument)
         }
     }
 

@@ -136,6 +136,36 @@ fn what_is_around_an_import_says_how_certain_it_is() {
 }
 
 #[test]
+fn modules_are_imported_by_calls() {
+    for call in [
+        "__import__('NAME')",
+        "importlib.import_module('NAME', package)",
+        "importlib.import_module(name='NAME')",
+        "importlib.import_module(package=None, name='NAME')",
+        "importlib.import_module(  # of acme\n    'ansible_collections.acme.net.'\n    r'plugins.udp')",
+        "from importlib import import_module as load\nload(\"NAME\")",
+        "import importlib as il\nil.import_module('NAME')",
+    ] {
+        let text = call.replace("NAME", "ansible_collections.acme.net.plugins.udp");
+        let found = kinds(&text);
+        let expected = (
+            "acme.net.plugins.udp".to_owned(),
+            vec![],
+            ImportKind::Dynamic,
+        );
+        assert_eq!(found, [expected], "{call}");
+    }
+    for text in [
+        "load('ansible_collections.a.b.plugins.c')",
+        "importlib.import_module(f'ansible_collections.a.b.plugins.{c}')",
+        "importlib.import_module(package='ansible_collections.a.b.plugins.c')",
+        "importlib.import_module()",
+    ] {
+        assert_eq!(kinds(text), [], "{text}");
+    }
+}
+
+#[test]
 fn names_are_those_of_the_top_level() {
     let text = "import os.path\nimport json as j\nfrom a import b as c\nA, (B, *C) = 1, (2, 3)\n\
         D: int = 1\nE: int\nF.g = 1\nclass G:\n    inner = 1\n    def method(self): pass\n\

@@ -4,6 +4,7 @@
 //! in parentheses. What Python would have to compute is no such text.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Span;
 use tree_sitter::Node;
@@ -175,14 +176,15 @@ fn add<'module>(
                 start: node.start_byte(),
                 end: node.end_byte(),
             };
-            texts.insert(name, (literal(node, module), span));
+            texts.insert(name, (literal(node, module.as_bytes()), span));
         }
         break;
     }
 }
 
 /// The text of an expression; `None` if it is no text, or has to be computed.
-fn literal(expression: Node<'_>, module: &str) -> Option<LiteralText> {
+pub(super) fn literal(expression: Node<'_>, module: &[u8]) -> Option<LiteralText> {
+    let written = |range: Range<usize>| std::str::from_utf8(module.get(range)?).ok();
     let mut text = LiteralText::default();
     let mut rest = vec![expression];
     while let Some(node) = rest.pop() {
@@ -199,12 +201,12 @@ fn literal(expression: Node<'_>, module: &str) -> Option<LiteralText> {
                     .filter(|first| first.kind() == "string_start")?;
                 let last = node.child(node.child_count().checked_sub(1)?);
                 let last = last.filter(|last| last.kind() == "string_end" && !last.is_missing())?;
-                let prefix = module.get(first.byte_range())?.to_ascii_lowercase();
+                let prefix = written(first.byte_range())?.to_ascii_lowercase();
                 let prefix = prefix.trim_end_matches(['\'', '"']);
                 if !matches!(prefix, "" | "r" | "u") {
                     return None;
                 }
-                let content = module.get(first.end_byte()..last.start_byte())?;
+                let content = written(first.end_byte()..last.start_byte())?;
                 text.push_literal(content, first.end_byte(), prefix == "r")?;
             }
             _ => return None,

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::ansible;
-use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
+use pkgres_formats::{
+    ClassPackages, Format, FormatFile, NotEditable, ProjectUse, ReleaseExtent, Root, RootEditor,
+};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
     IndexRecord, LOCK_FILE, Lockfile, Package, PackageName, Requirement, RequirementEdit, Spec,
@@ -55,7 +57,7 @@ impl Project {
         if let Some(foreign) = ForeignRoot::find(path, context.ecosystem, &context.read_options)? {
             let project = Self::foreign(foreign);
             return match context.edited_text(&project.manifest) {
-                Some(text) => project.with_foreign(text.to_owned(), context),
+                Some(text) => project.with_text(text.to_owned(), context),
                 None => Ok(project),
             };
         }
@@ -280,10 +282,10 @@ impl Project {
         }
     }
 
-    /// Why the requirements cannot be changed in the file that states them; `None` if they can.
-    pub(crate) fn why_not_editable(&self) -> Option<&'static str> {
+    /// What changes the requirements in the file that states them, or why only a person can.
+    pub(crate) fn editor(&self) -> std::result::Result<&'static dyn RootEditor, NotEditable> {
         let (path, text) = (self.manifest.to_string_lossy(), self.text());
-        self.format.why_not_editable(&FormatFile {
+        self.format.editor(&FormatFile {
             path: &path,
             bytes: text.as_bytes(),
         })
@@ -300,11 +302,9 @@ impl Project {
             path: &path,
             bytes: text.as_bytes(),
         };
-        let edited = (self.format).with_ranges(&file, specs, &context.read_options)?;
-        if self.package().is_some() {
-            return self.with_manifest(&edited, context);
-        }
-        self.with_foreign(edited, context)
+        let editor = self.editor().map_err(Diagnostic::from)?;
+        let edited = editor.with_ranges(&file, specs, &context.read_options)?;
+        self.with_text(edited, context)
     }
 
     /// The same project with other requirements; nothing is written.
@@ -314,11 +314,7 @@ impl Project {
         context: &Context,
     ) -> Result<Self> {
         let options = &context.read_options;
-        if let Some(package) = self.package() {
-            let text = package.manifest.with_requirements(edits, options);
-            let text = text.map_err(without_empty_position)?;
-            return self.with_manifest(&text, context);
-        }
+        let editor = self.editor().map_err(Diagnostic::from)?;
         let path = self.manifest.to_string_lossy();
         let mut text = self.text().into_owned();
         for edit in edits {
@@ -326,14 +322,17 @@ impl Project {
                 path: &path,
                 bytes: text.as_bytes(),
             };
-            let edited = self.format.with_requirement(&file, edit, options);
+            let edited = editor.with_requirement(&file, edit, options);
             text = edited.map_err(without_empty_position)?;
         }
-        self.with_foreign(text, context)
+        self.with_text(text, context)
     }
 
-    /// The same project of another ecosystem with another text, which need not be on the disk.
-    fn with_foreign(&self, text: String, context: &Context) -> Result<Self> {
+    /// The same project with another text, which need not be on the disk.
+    fn with_text(&self, text: String, context: &Context) -> Result<Self> {
+        if self.package().is_some() {
+            return self.with_manifest(&text, context);
+        }
         let (path, bytes) = (self.manifest.clone(), text.into_bytes());
         let mut edited = ForeignRoot::parse(path, self.format, bytes, &context.read_options)?;
         edited.mark_edited();

@@ -113,7 +113,7 @@ pub(crate) fn project_above() -> Option<PathBuf> {
         let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
         let has_root = || {
             let mut formats = pkgres_formats::ALL.iter();
-            formats.any(|format| format.usual_root_names().iter().any(|name| has(name)))
+            formats.any(|format| format.names().usual_roots.iter().any(|name| has(name)))
                 // Several roots are an error of this folder.
                 || is_here && !matches!(recognize(Path::new("."), None), Ok(None))
         };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, entry_path, read_file, read_head};
-use pkgres_formats::{Format, FormatFile, HEAD_BYTES, ReleaseExtent};
+use pkgres_formats::{Format, FormatFile, FormatNames, HEAD_BYTES, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, sentence_list};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, ReadOptions};
 
@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// The root below the folder of a project, at a path where an ecosystem has it.
 pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
     let formats = pkgres_formats::ALL.iter();
-    let mut paths = formats.flat_map(|format| format.nested_roots());
+    let mut paths = formats.flat_map(|format| format.names().nested_roots);
     paths.find_map(|path| Some(entry_path(folder, path)).filter(|path| path.is_file()))
 }
 
@@ -65,8 +65,9 @@ pub(crate) fn root_file(manifest: &Path, stated: Option<&'static dyn Format>) ->
 pub(crate) fn roots_beside_manifest(manifest: &Path) -> Option<Diagnostic> {
     let formats = || pkgres_formats::ALL.iter().copied().filter(is_foreign);
     let can_be_root = |name: &str| {
-        formats()
-            .any(|format| format.is_release_name(name) || format.usual_root_names().contains(&name))
+        formats().any(|format| {
+            format.is_release_name(name) || format.names().usual_roots.contains(&name)
+        })
     };
     let roots = named_roots_in(&folder_of(manifest), None, can_be_root);
     let (first, _) = roots.first()?;
@@ -99,7 +100,7 @@ pub(crate) fn roots_of_project(
     let roots = if folder.join(LOCK_FILE).is_file() {
         roots_in(folder, stated)
     } else {
-        named_roots(folder, stated, Format::written_root_names)
+        named_roots(folder, stated, |names| names.written_roots().collect())
     };
     let mut roots = match one_of(roots.clone(), folder) {
         Ok(root) => root.into_iter().collect(),
@@ -114,7 +115,8 @@ pub(crate) fn roots_of_project(
 
 /// The file that says that a folder is a release of another ecosystem as a whole, so that what is below is a part of it.
 pub(crate) fn release_of_folder(folder: &Path) -> Option<Recognized> {
-    let mut roots = named_roots(folder, None, Format::usual_root_names).into_iter();
+    let roots = named_roots(folder, None, |names| names.usual_roots.to_vec());
+    let mut roots = roots.into_iter();
     roots.find(|(path, format)| takes_folder(path, *format))
 }
 
@@ -128,11 +130,11 @@ fn takes_folder(root: &Path, format: &dyn Format) -> bool {
 fn named_roots(
     folder: &Path,
     stated: Option<&'static dyn Format>,
-    names: fn(&'static dyn Format) -> &'static [&'static str],
+    names: impl Fn(FormatNames) -> Vec<&'static str>,
 ) -> Vec<Recognized> {
     let mut roots = Vec::new();
-    for format in pkgres_formats::ALL.iter().copied() {
-        for name in names(format) {
+    for format in pkgres_formats::ALL {
+        for name in names(format.names()) {
             let path = folder.join(name);
             if let Some(format) = format_of(&path, stated) {
                 roots.push((path, format));
@@ -219,7 +221,7 @@ pub(crate) fn absent_roots(path: &Path, stated: Option<&'static dyn Format>) -> 
         if stated.is_some_and(|one| one.ecosystem() != format.ecosystem()) {
             continue;
         }
-        for name in format.written_root_names() {
+        for name in format.names().written_roots() {
             let root = entry_path(&folder, name);
             let is_meant = names_folder || path.file_name() == Some(name.as_ref());
             if is_meant && root.symlink_metadata().is_err() {
@@ -288,7 +290,7 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
         return Ok(roots.pop());
     }
     let rank = |(path, format): &Recognized| {
-        let mut usual = format.usual_root_names().iter();
+        let mut usual = format.names().usual_roots.iter();
         usual.position(|name| path.file_name() == Some(name.as_ref()))
     };
     let ids: BTreeSet<&str> = (roots.iter())

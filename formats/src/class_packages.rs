@@ -3,10 +3,13 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, Ecosystem, MANIFEST_FILE, Package, PackageManifest,
-    PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, Version, sha256,
+    PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, sha256,
 };
 
-use crate::format::{DigestedRecord, Format, FormatFile, ReleaseExtent, Root, first_error};
+use crate::format::{
+    DigestedRecord, Format, FormatFile, FormatNames, NotEditable, ReleaseExtent, Root, RootEditor,
+    first_error,
+};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -21,6 +24,14 @@ impl Format for ClassPackages {
 
     fn rules(&self) -> Rules {
         Rules::CLASS_PACKAGES
+    }
+
+    fn names(&self) -> FormatNames {
+        FormatNames {
+            usual_roots: &[MANIFEST_FILE],
+            artifact_ending: ".zip",
+            ..FormatNames::default()
+        }
     }
 
     fn is_root(&self, file: &FormatFile<'_>) -> bool {
@@ -56,37 +67,13 @@ impl Format for ClassPackages {
         self.read_root(file, tree, options).diagnostics().to_vec()
     }
 
-    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
+    fn editor(&self, file: &FormatFile<'_>) -> Result<&dyn RootEditor, NotEditable> {
         let read = PackageManifest::read(file.path, file.bytes, &ReadOptions::default());
-        let (manifest, _) = read.into_result().ok()?;
-        (manifest.format.is_heat_hot())
-            .then_some("`Require` has no meaning in a package of format Heat.HOT")
-    }
-
-    fn with_ranges(
-        &self,
-        file: &FormatFile<'_>,
-        ranges: &[(PackageName, Spec)],
-        options: &ReadOptions,
-    ) -> Result<String, Diagnostic> {
-        let read = PackageManifest::read(file.path, file.bytes, options);
-        let (manifest, _) = read.into_result().map_err(first_error)?;
-        let edits = ranges.iter().cloned();
-        let edits = edits.map(|(package, spec)| RequirementEdit::Set(package, spec));
-        manifest.with_requirements(&edits.collect::<Vec<_>>(), options)
-    }
-
-    fn is_release_name(&self, name: &str) -> bool {
-        name == MANIFEST_FILE || name.ends_with(".zip")
-    }
-
-    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
-        if self.is_root(file) {
-            Some(ReleaseExtent::Folder)
-        } else if file.name().ends_with(".zip") {
-            Some(ReleaseExtent::File)
-        } else {
-            None
+        match read.into_result() {
+            Ok((manifest, _)) if manifest.format.is_heat_hot() => Err(NotEditable::because(
+                "`Require` has no meaning in a package of format Heat.HOT",
+            )),
+            _ => Ok(self),
         }
     }
 
@@ -116,10 +103,38 @@ impl Format for ClassPackages {
             (_, Err(error)) => Parsed::failed(error),
         }
     }
+}
 
-    fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
-        format!("{package}-{version}.zip")
+impl RootEditor for ClassPackages {
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        let edits = ranges.iter().cloned();
+        let edits = edits.map(|(package, spec)| RequirementEdit::Set(package, spec));
+        with_requirements(file, &edits.collect::<Vec<_>>(), options)
     }
+
+    fn with_requirement(
+        &self,
+        file: &FormatFile<'_>,
+        edit: &RequirementEdit,
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        with_requirements(file, std::slice::from_ref(edit), options)
+    }
+}
+
+fn with_requirements(
+    file: &FormatFile<'_>,
+    edits: &[RequirementEdit],
+    options: &ReadOptions,
+) -> Result<String, Diagnostic> {
+    let read = PackageManifest::read(file.path, file.bytes, options);
+    let (manifest, _) = read.into_result().map_err(first_error)?;
+    manifest.with_requirements(edits, options)
 }
 
 /// Reads the package of a folder with a manifest.

@@ -21,27 +21,16 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// The rules of resolutions.
     fn rules(&self) -> Rules;
 
+    /// The names of files, and words for releases. By default, nothing is known.
+    fn names(&self) -> FormatNames {
+        FormatNames::default()
+    }
+
     /// Whether a file can be a root: what `pkgres resolve` is given, or finds in the folder that it is given.
     ///
-    /// Decides by the name, or by the beginning of the content where the name says nothing.
+    /// Decides by the name, or by the beginning of the content where the name says nothing or other tools have files of
+    /// that name: a root beside a `manifest.yaml` causes a warning.
     fn is_root(&self, file: &FormatFile<'_>) -> bool;
-
-    /// The names that roots usually have, the best first: if a folder has several roots, a file of such a name is taken.
-    fn usual_root_names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The usual names of roots that people write, in contrast to those of releases that a tool has installed. A check of
-    /// everything below a folder looks for these.
-    fn written_root_names(&self) -> &'static [&'static str] {
-        self.usual_root_names()
-    }
-
-    /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints
-    /// name them.
-    fn nested_roots(&self) -> &'static [&'static str] {
-        &[]
-    }
 
     /// Reads a root. `tree` has the other files of the folder of `file`.
     ///
@@ -57,49 +46,21 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Root>;
 
-    /// Why the requirements of a root cannot be changed in its file, as a part of a sentence; `None` if they can.
-    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
+    /// What changes the requirements of a root in its file, or why only a person can. By default, pkgres edits no roots.
+    fn editor(&self, file: &FormatFile<'_>) -> Result<&dyn RootEditor, NotEditable> {
         let _ = file;
-        Some("the format has no ranges to choose from")
-    }
-
-    /// Returns the text of a root in which requirements have other ranges. Everything else stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// A package is not required, or a range is written in a way that only a person should edit.
-    fn with_ranges(
-        &self,
-        file: &FormatFile<'_>,
-        ranges: &[(PackageName, Spec)],
-        options: &ReadOptions,
-    ) -> Result<String, Diagnostic> {
-        let _ = (ranges, options);
-        let reason = self.why_not_editable(file).unwrap_or_default();
-        Err(Diagnostic::error(Code::Usage, reason))
-    }
-
-    /// Returns the text of a root with one requirement added, changed or removed. Everything else stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// A package is to be removed that is not required, or the requirements are written in a way that only a person
-    /// should edit. By default, they all are.
-    fn with_requirement(
-        &self,
-        file: &FormatFile<'_>,
-        edit: &RequirementEdit,
-        options: &ReadOptions,
-    ) -> Result<String, Diagnostic> {
-        let _ = (edit, options);
-        let reason = self.why_not_editable(file);
-        let reason = reason.unwrap_or("requirements are added and removed by hand");
-        Err(Diagnostic::error(Code::Usage, reason))
+        Err(NotEditable::default())
     }
 
     /// Whether a file in a folder of releases can belong to a release, as far as its name says. Other files are not
     /// opened.
-    fn is_release_name(&self, name: &str) -> bool;
+    ///
+    /// By default, it has the ending of artifacts, or is called like a root.
+    fn is_release_name(&self, name: &str) -> bool {
+        let names = self.names();
+        let ending = names.artifact_ending;
+        !ending.is_empty() && name.ends_with(ending) || names.usual_roots.contains(&name)
+    }
 
     /// Whether the name of a file says that it is only a part or another form of a release. Such files are left out;
     /// whoever looks for a package that only they have gets a hint. By default, none is.
@@ -108,11 +69,24 @@ pub trait Format: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What the release is that a file of such a name belongs to; `None` if it belongs to none.
-    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent>;
+    /// What the release is that a file belongs to; `None` if it belongs to none. If several formats have artifacts of
+    /// one ending, the beginning of the content has to decide.
+    ///
+    /// By default, it belongs to one if it has [such a name](Self::is_release_name): a root to its folder, and any other
+    /// file is a release itself.
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
+        let extent = if self.is_root(file) {
+            ReleaseExtent::Folder
+        } else {
+            ReleaseExtent::File
+        };
+        self.is_release_name(file.name()).then_some(extent)
+    }
 
     /// Reads the releases of a file: one, or as many as the file states. `tree` has the other files of the folder of
     /// `file`; a release that is a single file, such as an archive, has no need of it.
+    ///
+    /// Where a release is used, only warnings with [`Code::BrokenPackage`] are shown: all others are for its author.
     fn read_releases(
         &self,
         file: &FormatFile<'_>,
@@ -207,13 +181,6 @@ pub trait Format: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file`
-    /// is the name of the root.
-    fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
-        let _ = (file, package);
-        None
-    }
-
     /// The classes that a release no longer has itself because they have moved to another package that it does not
     /// require, with the classes that are used instead. By default, there are none.
     fn moved_classes<'record>(
@@ -222,15 +189,6 @@ pub trait Format: fmt::Debug + Send + Sync {
     ) -> BTreeMap<&'record ClassName, &'record ClassName> {
         let _ = record;
         BTreeMap::new()
-    }
-
-    /// How releases are distributed, for the hints of commands that are for class packages. By default, nothing is known.
-    fn distribution(&self) -> Distribution {
-        Distribution {
-            release: "a release of another ecosystem",
-            pack: None,
-            publish: None,
-        }
     }
 
     /// Reads what the classes of a root or a release declare for those who use them. `file` and `tree` are as in
@@ -248,16 +206,95 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// The file name of the artifact of a release that is a file, with its extension. It is not used for releases that
     /// are folders.
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
-        format!("{package}-{version}")
-    }
-
-    /// The version that a text says of the [host](Rules::host); `None` if it is none.
-    fn host_version(&self, text: &str) -> Option<Version> {
-        self.ecosystem().host_version(text).ok()
+        format!("{package}-{version}{}", self.names().artifact_ending)
     }
 }
 
-/// How the releases of an ecosystem are distributed.
+/// Changes what a root requires, in the text of its file. Everything else stays as it is.
+pub trait RootEditor {
+    /// Returns the text of a root in which requirements have other ranges.
+    ///
+    /// # Errors
+    ///
+    /// A package is not required, or a range is written in a way that only a person should edit.
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic>;
+
+    /// Returns the text of a root with one requirement added, changed or removed.
+    ///
+    /// # Errors
+    ///
+    /// A package is to be removed that is not required, or the requirements are written in a way that only a person
+    /// should edit.
+    fn with_requirement(
+        &self,
+        file: &FormatFile<'_>,
+        edit: &RequirementEdit,
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic>;
+}
+
+/// Why only a person can change what a root requires.
+#[derive(Debug, Clone, Copy)]
+pub struct NotEditable {
+    /// The reason, as a part of a sentence.
+    pub reason: &'static str,
+    /// What to write into the file so that it requires a package, as the end of a sentence: "add … to …".
+    pub addition: Option<fn(&PackageName) -> String>,
+}
+
+impl Default for NotEditable {
+    fn default() -> Self {
+        Self::because("pkgres does not edit files of this format")
+    }
+}
+
+impl NotEditable {
+    /// A reason that says nothing about how packages are added.
+    pub const fn because(reason: &'static str) -> Self {
+        Self {
+            reason,
+            addition: None,
+        }
+    }
+}
+
+impl From<NotEditable> for Diagnostic {
+    fn from(not_editable: NotEditable) -> Self {
+        Self::error(Code::Usage, not_editable.reason)
+    }
+}
+
+/// The names of the files of a format, and how its releases are distributed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FormatNames {
+    /// The names that roots usually have, the best first: if a folder has several roots, a file of such a name is taken.
+    pub usual_roots: &'static [&'static str],
+    /// Those of them that a tool writes when it installs a release. A check of everything below a folder looks for the
+    /// others only.
+    pub installed_roots: &'static [&'static str],
+    /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints
+    /// name them.
+    pub nested_roots: &'static [&'static str],
+    /// The ending of the names of artifacts, such as `.zip`. Empty if releases are no files, or files of any name.
+    pub artifact_ending: &'static str,
+    /// How releases are distributed.
+    pub distribution: Distribution,
+}
+
+impl FormatNames {
+    /// The usual names of roots that people write.
+    pub fn written_roots(&self) -> impl Iterator<Item = &'static str> {
+        let usual = self.usual_roots.iter().copied();
+        usual.filter(|name| !self.installed_roots.contains(name))
+    }
+}
+
+/// How the releases of an ecosystem are distributed, for the hints of commands that are for class packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
     /// The word for a release, with an article.
@@ -266,6 +303,16 @@ pub struct Distribution {
     pub pack: Option<&'static str>,
     /// How a release is published, as a hint.
     pub publish: Option<&'static str>,
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Self {
+            release: "a release of another ecosystem",
+            pack: None,
+            publish: None,
+        }
+    }
 }
 
 /// The first error of a reader that failed.
@@ -289,7 +336,8 @@ pub const HEAD_BYTES: usize = 4096;
 pub struct FormatFile<'file> {
     /// The path of the file, for messages. It uses `/`.
     pub path: &'file str,
-    /// The content. To recognize a file, its first [`HEAD_BYTES`] are enough.
+    /// The content. [`is_root`](Format::is_root) and [`release_extent`](Format::release_extent) may get only its first
+    /// [`HEAD_BYTES`].
     pub bytes: &'file [u8],
 }
 
@@ -327,7 +375,8 @@ pub struct Root {
     pub entries: Vec<Requirement>,
 }
 
-/// The record of a release that was read, and the digest of the release.
+/// The record of a release that was read, and the digest of the release. Folders that are registries also write the
+/// digest into the record; a format need not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedRecord {
     /// Name, version, requirements and classes.

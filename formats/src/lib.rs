@@ -12,22 +12,24 @@
 //! without writing it.
 //!
 //! - **The ecosystem** reads names, versions and ranges, and reads and writes index records. A record without keys of its
-//!   own is written with `serde_json`. Ranges become [native specs](pkgres_manifest::Spec::native), and
+//!   own is written with `serde_json`. Ranges become [native specs](pkgres_manifest::Spec::native): a text, and the
+//!   [set of versions](pkgres_manifest::VersionSet) that it matches. [`spec`](Ecosystem::spec) has to read the text of
+//!   every spec that the ecosystem makes, because lockfiles have it.
 //!   [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the ecosystem a name breaks. If
 //!   classes have ids and names for people, [`has_labels`](Ecosystem::has_labels) says so.
 //! - **The rules** start from [`Rules::SINGLE_RELEASE`]; `with_…` says what differs.
 //! - **Roots and releases**: a format must recognize and read them ([`is_root`](Format::is_root),
-//!   [`read_root`](Format::read_root), [`is_release_name`](Format::is_release_name),
-//!   [`release_extent`](Format::release_extent), [`read_releases`](Format::read_releases)).
+//!   [`read_root`](Format::read_root), [`read_releases`](Format::read_releases)). [`names`](Format::names) has the usual
+//!   names of roots and the ending of artifacts, by which [`is_release_name`](Format::is_release_name) and
+//!   [`release_extent`](Format::release_extent) recognize releases.
 //!   [`read_json`](pkgres_manifest::document::read_json) and [`read_yaml`](pkgres_manifest::document::read_yaml) read
 //!   documents with the positions of their values. Formats may share the ending of archives: a file belongs to the
-//!   first format whose [`release_extent`](Format::release_extent) claims it.
-//! - **Everything else has a default.** Write these for the commands that users will miss:
-//!   [`usual_root_names`](Format::usual_root_names) for commands that are given a folder,
-//!   [`with_requirement`](Format::with_requirement) and [`with_ranges`](Format::with_ranges) for `pkgres add` and
-//!   repairs, [`artifact_name`](Format::artifact_name) for `pkgres vendor`, [`distribution`](Format::distribution) for
-//!   hints, and [`declarations`](Format::declarations) for `pkgres semver`. By default,
-//!   [`check_root`](Format::check_root) looks at the classes in the record.
+//!   first format in [`ALL`] whose [`release_extent`](Format::release_extent) claims it, so write one that claims only
+//!   files whose content begins as it should.
+//! - **Everything else has a default.** Write these for the commands that users will miss: an
+//!   [`editor`](Format::editor) for `pkgres add` and repairs, the [distribution](FormatNames::distribution) for hints,
+//!   and [`declarations`](Format::declarations) for `pkgres semver`. By default, [`check_root`](Format::check_root) looks
+//!   at the classes in the record.
 //!
 //! Elsewhere, only some things are particular to an ecosystem: registries that speak its native protocol
 //! (`pkgres_registry_client`), the comparison of declarations (`pkgres_checks`), `pkgres install`, which is for
@@ -44,8 +46,8 @@ mod rules;
 
 pub use class_packages::ClassPackages;
 pub use format::{
-    DigestedRecord, Distribution, Format, FormatFile, HEAD_BYTES, ProjectUse, ReleaseExtent, Root,
-    unread_parts,
+    DigestedRecord, Distribution, Format, FormatFile, FormatNames, HEAD_BYTES, NotEditable,
+    ProjectUse, ReleaseExtent, Root, RootEditor, unread_parts,
 };
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};

@@ -1,8 +1,7 @@
 //! What a format gets without writing it: the check of a root from its record.
 
 use pkgres_formats::{
-    DigestedRecord, FileTree, Format, FormatFile, Prereleases, ReleaseExtent, ReleaseLookup, Root,
-    Rules, ansible,
+    DigestedRecord, FileTree, Format, FormatFile, Prereleases, ReleaseLookup, Root, Rules, ansible,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use pkgres_manifest::{
@@ -68,11 +67,6 @@ impl Format for Recipes {
 
     fn is_release_name(&self, name: &str) -> bool {
         name == "cooked"
-    }
-
-    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
-        self.is_release_name(file.name())
-            .then_some(ReleaseExtent::File)
     }
 
     fn read_releases(

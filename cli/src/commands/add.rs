@@ -5,6 +5,7 @@ mod together;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use pkgres_formats::NotEditable;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdit, Spec, Version};
 use pkgres_resolver::{Resolution, Update};
@@ -184,7 +185,7 @@ fn reject_not_editable(
     added: Option<&PackageName>,
     context: &Context,
 ) -> Result<()> {
-    let Some(reason) = project.why_not_editable() else {
+    let Err(NotEditable { reason, addition }) = project.editor() else {
         return Ok(());
     };
     let message = format!(
@@ -192,9 +193,8 @@ fn reject_not_editable(
         Escaped::path(&project.manifest)
     );
     let finding = Diagnostic::error(Code::Usage, message);
-    let file = project.manifest.file_name().unwrap_or_default();
-    let file = file.to_string_lossy();
-    let by_hand = added.and_then(|package| project.format.requirement_by_hand(&file, package));
+    let by_hand = added.zip(addition);
+    let by_hand = by_hand.map(|(package, addition)| addition(package));
     let lock = context
         .invocation
         .command_for_manifest("lock", &project.manifest);

@@ -91,7 +91,7 @@ pub(super) fn require_class_package(
         (None, Some((_, format))) => (format, false),
         (None, None) => return Ok(()),
     };
-    let distribution = format.distribution();
+    let distribution = format.names().distribution;
     let (shown, noun) = (Escaped::path(path), distribution.release);
     let is = if is_release { "is" } else { "is not" };
     let message = format!("{shown} {is} {noun}, and `pkgres {command}` is for class packages");

@@ -388,7 +388,7 @@ fn clean(record: &Record<'_>, written: &BTreeSet<String>) -> Result<(Vec<String>
 fn no_artifact(format: &dyn Format) -> Failure {
     let message = "it comes from a folder and has no artifact to copy";
     let mut finding = Diagnostic::error(Code::Usage, message);
-    if let Some(pack) = format.distribution().pack {
+    if let Some(pack) = format.names().distribution.pack {
         finding = finding.hint(pack);
     }
     finding

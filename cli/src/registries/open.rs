@@ -184,7 +184,7 @@ fn provided_host(path: &Path) -> Result<Option<IndexRecord>> {
     let Ok(package) = PackageName::native(name) else {
         return Ok(None);
     };
-    let Some(version) = format.host_version(text) else {
+    let Ok(version) = format.ecosystem().host_version(text) else {
         if path.exists() {
             return Ok(None);
         }

@@ -30,7 +30,8 @@ use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::shown_metadata::CollectionAbout;
 use crate::format::{
-    DigestedRecord, Distribution, Format, FormatFile, HEAD_BYTES, ProjectUse, ReleaseExtent, Root,
+    DigestedRecord, Distribution, Format, FormatFile, FormatNames, HEAD_BYTES, NotEditable,
+    ProjectUse, ReleaseExtent, Root, RootEditor,
 };
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{ReferenceCheck, References as _};
@@ -75,30 +76,24 @@ impl Format for Collections {
             .with_host(ANSIBLE_CORE)
     }
 
-    fn is_root(&self, file: &FormatFile<'_>) -> bool {
-        is_folder_of_collection(file) || is_requirements(file)
-    }
-
-    fn usual_root_names(&self) -> &'static [&'static str] {
-        &[GALAXY_FILE, COLLECTION_MANIFEST, REQUIREMENTS_FILE]
-    }
-
-    fn written_root_names(&self) -> &'static [&'static str] {
-        &[GALAXY_FILE, REQUIREMENTS_FILE]
-    }
-
-    fn distribution(&self) -> Distribution {
-        Distribution {
-            release: "a collection",
-            pack: Some("`ansible-galaxy collection build` makes an artifact of it"),
-            publish: Some(
-                "`ansible-galaxy collection publish ARTIFACT --server URL` publishes a collection",
-            ),
+    fn names(&self) -> FormatNames {
+        FormatNames {
+            usual_roots: &[GALAXY_FILE, COLLECTION_MANIFEST, REQUIREMENTS_FILE],
+            installed_roots: &[COLLECTION_MANIFEST],
+            nested_roots: &["collections/requirements.yml"],
+            artifact_ending: ARTIFACT_SUFFIX,
+            distribution: Distribution {
+                release: "a collection",
+                pack: Some("`ansible-galaxy collection build` makes an artifact of it"),
+                publish: Some(
+                    "`ansible-galaxy collection publish ARTIFACT --server URL` publishes a collection",
+                ),
+            },
         }
     }
 
-    fn nested_roots(&self) -> &'static [&'static str] {
-        &["collections/requirements.yml"]
+    fn is_root(&self, file: &FormatFile<'_>) -> bool {
+        is_folder_of_collection(file) || is_requirements(file)
     }
 
     fn read_root(
@@ -123,31 +118,13 @@ impl Format for Collections {
         }
     }
 
-    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
-        (file.name() == COLLECTION_MANIFEST).then_some(
-            "a MANIFEST.json is made when the collection is built, from the dependencies in galaxy.yml",
-        )
-    }
-
-    fn with_ranges(
-        &self,
-        file: &FormatFile<'_>,
-        ranges: &[(PackageName, Spec)],
-        options: &ReadOptions,
-    ) -> Result<String, Diagnostic> {
-        with_ranges(file, ranges, &options.limits)
-    }
-
-    fn with_requirement(
-        &self,
-        file: &FormatFile<'_>,
-        edit: &RequirementEdit,
-        options: &ReadOptions,
-    ) -> Result<String, Diagnostic> {
-        match self.why_not_editable(file) {
-            None => with_requirement(file, edit, &options.limits),
-            Some(reason) => Err(Diagnostic::error(Code::Usage, reason)),
+    fn editor(&self, file: &FormatFile<'_>) -> Result<&dyn RootEditor, NotEditable> {
+        if file.name() == COLLECTION_MANIFEST {
+            return Err(NotEditable::because(
+                "a MANIFEST.json is made when the collection is built, from the dependencies in galaxy.yml",
+            ));
         }
+        Ok(self)
     }
 
     fn is_release_name(&self, name: &str) -> bool {
@@ -334,6 +311,26 @@ impl Format for Collections {
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
         let package = package.as_str().replace('.', "-");
         format!("{package}-{version}{ARTIFACT_SUFFIX}")
+    }
+}
+
+impl RootEditor for Collections {
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        with_ranges(file, ranges, &options.limits)
+    }
+
+    fn with_requirement(
+        &self,
+        file: &FormatFile<'_>,
+        edit: &RequirementEdit,
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        with_requirement(file, edit, &options.limits)
     }
 }
 

@@ -33,7 +33,10 @@ use pkgres_manifest::{
 };
 
 use self::encoding::in_utf8;
-use crate::format::{DigestedRecord, Distribution, Format, FormatFile, ReleaseExtent, Root};
+use crate::format::{
+    DigestedRecord, Distribution, Format, FormatFile, FormatNames, NotEditable, ReleaseExtent,
+    Root, RootEditor,
+};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -101,6 +104,20 @@ impl Format for NodeSets {
         Rules::SINGLE_RELEASE.with_load_order().with_dated_types()
     }
 
+    fn names(&self) -> FormatNames {
+        FormatNames {
+            distribution: Distribution {
+                release: "a model of OPC UA",
+                pack: Some("a model needs no archive: its NodeSet2 file is the release"),
+                publish: Some(
+                    "copy the NodeSet2 file into a folder that others can read: `dir:FOLDER` is a registry, and \
+                     `pkgres index FOLDER` makes an index file of it",
+                ),
+            },
+            ..FormatNames::default()
+        }
+    }
+
     fn is_root(&self, file: &FormatFile<'_>) -> bool {
         is_xml(file.name()) && reader::begins_like_node_set(&in_utf8(file.bytes))
     }
@@ -139,8 +156,16 @@ impl Format for NodeSets {
         Parsed::new(Some(root), findings)
     }
 
-    fn why_not_editable(&self, _: &FormatFile<'_>) -> Option<&'static str> {
-        Some("a NodeSet2 file has no ranges, only the models that it was made for")
+    fn editor(&self, _: &FormatFile<'_>) -> Result<&dyn RootEditor, NotEditable> {
+        Err(NotEditable {
+            reason: "a NodeSet2 file has no ranges, only the models that it was made for",
+            addition: Some(|package| {
+                format!(
+                    "add `<RequiredModel ModelUri=\"{package}\"/>` to the `Model`, with the `Version` and \
+                     `PublicationDate` of the oldest release"
+                )
+            }),
+        })
     }
 
     fn check_root(
@@ -194,24 +219,6 @@ impl Format for NodeSets {
             places.min_by_key(|span| span.start)?
         };
         Some(node_set.locate(span))
-    }
-
-    fn distribution(&self) -> Distribution {
-        Distribution {
-            release: "a model of OPC UA",
-            pack: Some("a model needs no archive: its NodeSet2 file is the release"),
-            publish: Some(
-                "copy the NodeSet2 file into a folder that others can read: `dir:FOLDER` is a registry, and \
-                 `pkgres index FOLDER` makes an index file of it",
-            ),
-        }
-    }
-
-    fn requirement_by_hand(&self, _: &str, package: &PackageName) -> Option<String> {
-        Some(format!(
-            "add `<RequiredModel ModelUri=\"{package}\"/>` to the `Model`, with the `Version` and `PublicationDate` of \
-             the oldest release"
-        ))
     }
 
     fn declarations(

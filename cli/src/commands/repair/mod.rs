@@ -78,13 +78,17 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let locations = std::mem::take(&mut task.searched);
     let (searched, registries) = task.search(context, output)?;
     let host = project.format.rules().host;
+    let why_not_requirements = project
+        .editor()
+        .err()
+        .map(|not_editable| not_editable.reason);
     let run = RepairRun {
         args,
         project: &project,
         members: &members,
         previous: &previous,
         request: &request,
-        editable: Editable::new(project.why_not_editable(), host, &context.settings),
+        editable: Editable::new(why_not_requirements, host, &context.settings),
         words,
         context,
     };

@@ -17,7 +17,7 @@
 //!   every spec that the ecosystem makes, because lockfiles have it.
 //!   [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the ecosystem a name breaks. If
 //!   classes have ids and names for people, [`has_labels`](Ecosystem::has_labels) says so.
-//! - **The rules** start from [`Rules::SINGLE_RELEASE`]; `with_…` says what differs.
+//! - **The rules** start from [`Rules::OF_MODULES`]; `with_…` says what differs.
 //! - **Roots and releases**: a format must recognize and read them ([`is_root`](Format::is_root),
 //!   [`read_root`](Format::read_root), [`read_releases`](Format::read_releases)). [`names`](Format::names) has the usual
 //!   names of roots and the ending of artifacts, by which [`is_release_name`](Format::is_release_name) and

@@ -40,8 +40,9 @@ impl Rules {
         host: None,
     };
 
-    /// The rules of most ecosystems: one release of a package, no core library, and cycles of classes.
-    pub const SINGLE_RELEASE: Self = Self {
+    /// The rules of most other ecosystems: modules may import each other and inherit nothing, versions are semantic,
+    /// prereleases are always candidates, the first registry that has a package is taken, and nothing is implicit.
+    pub const OF_MODULES: Self = Self {
         has_core_library: false,
         class_cycles: true,
         inheritance: false,
@@ -70,11 +71,19 @@ impl Rules {
         }
     }
 
-    /// These rules for classes that are types, in releases whose versions promise nothing.
+    /// These rules for classes that inherit, as types do.
     #[must_use]
-    pub const fn with_dated_types(self) -> Self {
+    pub const fn with_inheritance(self) -> Self {
         Self {
             inheritance: true,
+            ..self
+        }
+    }
+
+    /// These rules for versions that promise nothing, such as dates.
+    #[must_use]
+    pub const fn with_dated_versions(self) -> Self {
+        Self {
             semantic_versions: false,
             ..self
         }

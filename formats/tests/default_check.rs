@@ -20,7 +20,7 @@ impl Format for Recipes {
     }
 
     fn rules(&self) -> Rules {
-        Rules::SINGLE_RELEASE.with_prereleases(Prereleases::IfNamed)
+        Rules::OF_MODULES.with_prereleases(Prereleases::IfNamed)
     }
 
     fn is_root(&self, file: &FormatFile<'_>) -> bool {

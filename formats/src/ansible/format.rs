@@ -70,7 +70,7 @@ impl Format for Collections {
     }
 
     fn rules(&self) -> Rules {
-        Rules::SINGLE_RELEASE
+        Rules::OF_MODULES
             .with_prereleases(Prereleases::IfNamed)
             .with_newest_of_registries()
             .with_host(ANSIBLE_CORE)

@@ -101,7 +101,10 @@ impl Format for NodeSets {
     }
 
     fn rules(&self) -> Rules {
-        Rules::SINGLE_RELEASE.with_load_order().with_dated_types()
+        Rules::OF_MODULES
+            .with_inheritance()
+            .with_dated_versions()
+            .with_load_order()
     }
 
     fn names(&self) -> FormatNames {

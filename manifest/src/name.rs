@@ -58,7 +58,8 @@ pub enum NameError {
     /// The first part is a device name, which some file systems cannot store.
     #[error("`{0}` is a device name on some systems")]
     Reserved(String),
-    /// The text breaks a rule of another ecosystem. The message says what its names are.
+    /// The text breaks a rule of another ecosystem. It is a whole clause, such as "a name has two identifiers", and is
+    /// shown alone.
     #[error("{0}")]
     Other(&'static str),
 }

@@ -438,9 +438,11 @@ impl ReferenceCheck<'_> {
             Escaped::shortened(range),
             allowed.name,
         );
-        let finding = Diagnostic::warning(Code::RangeTooWide, message)
-            .at(self.root.place_of(reference))
-            .label(self.place_in(requirement), "the range is stated here");
+        let (place, stated) = (self.root.place_of(reference), self.place_in(requirement));
+        let mut finding = Diagnostic::warning(Code::RangeTooWide, message).at(place.clone());
+        if place != stated {
+            finding = finding.label(stated, "the range is stated here");
+        }
         let releases = allowed.releases.iter();
         let fits = releases.map(|release| {
             let mut lacked = lacked.iter();

@@ -389,15 +389,7 @@ fn state(
                     classes::class_row(universe, groups, (owner.package, candidate), class, |_| {
                         true
                     });
-                let mut row = row.ok_or(NotCertified::Step("a class"))?;
-                // That the packages with the class are there at all is what the requirements state.
-                for (package, _) in &candidate.requirements {
-                    if universe.of(package).iter().any(|one| one.exports(class)) {
-                        row.literals
-                            .push(groups.binding(owner.package, candidate, package).none);
-                    }
-                }
-                formula.add(row);
+                formula.add(row.ok_or(NotCertified::Step("a class"))?);
             }
         }
         Rule::OwnCycle(owner) => {

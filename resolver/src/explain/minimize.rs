@@ -333,8 +333,7 @@ fn lines_of(
 }
 
 /// Adds a line as nogoods, one for each release: the release is chosen, and no release that
-/// satisfies its requirement is. That there is one of a package in which a class is looked up is what the requirement on
-/// the package states.
+/// satisfies its requirement, or defines its class, is.
 fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Vec<Fact> {
     let (Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) = fact else {
         return Vec::new();
@@ -357,15 +356,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
                     .into_iter()
                     .collect()
             }
-            // If no release of a required package is left, that is the reason; missing classes only
-            // follow from it, unless they are missing everywhere.
-            Fact::Extends { class, .. } => {
-                let definers = problem.definers_of(release, *class);
-                if !definers.is_empty() && problem.lacks_package(release) {
-                    continue;
-                }
-                definers
-            }
+            Fact::Extends { class, .. } => problem.definers_of(release, *class),
             _ => Vec::new(),
         };
         let presence = if problem.is_split(*owner) {
@@ -378,9 +369,8 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         for (position, allowed) in requirements {
             let target = problem.universe.details(release).requirements[position].package;
             // The position after the last release means that none is chosen.
-            let absent = u32::from(matches!(fact, Fact::Requires { .. }));
             let count = problem.universe.catalog.release_count(target);
-            let all = PositionSet::range(0, count + absent);
+            let all = PositionSet::range(0, count + 1);
             let others = all.intersection(&allowed.complement());
             terms.push((problem.bound_variable(release, position), others));
             bindings.push((*owner, target));

@@ -10,7 +10,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
     ClassDefinition, ClassName, Package, PackageName, Requirement, class_cycles,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::SuggestedChange;
 use super::conflict::{Conflict, Reason, ReasonKind};
@@ -131,7 +131,7 @@ pub(super) fn reasons_of(
 /// Sorts the reasons of facts. What contradicts each other comes first, then violated class rules and contracts, then
 /// the requirements that led there, from the roots on. Equal reasons keep their order.
 pub(super) fn sort(reasons: &mut [Reason], universe: &Universe, facts: &[Fact]) {
-    let distances = distances(universe, facts);
+    let distances = distances(reasons, universe, facts);
     let distance = |reason: &Reason| distances.get(&reason.owner).copied().unwrap_or(usize::MAX);
     let is_about_requirements =
         |reason: &Reason| matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
@@ -144,25 +144,35 @@ pub(super) fn sort(reasons: &mut [Reason], universe: &Universe, facts: &[Fact]) 
     });
 }
 
-/// The distance of packages from the roots along the requirements among the facts.
-fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
+/// The distance of packages from the roots along the requirements among the facts, and from classes to the packages in
+/// which they are looked up.
+fn distances(
+    reasons: &[Reason],
+    universe: &Universe,
+    facts: &[Fact],
+) -> BTreeMap<Option<PackageName>, usize> {
     let name = |package: PackageId| universe.catalog.package_name(package).cloned();
-    let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
+    let mut required: BTreeMap<Option<PackageName>, Vec<Option<PackageName>>> = BTreeMap::new();
     for fact in facts {
         if let Fact::Requires { owner, target, .. } = fact {
-            required.entry(*owner).or_default().push(*target);
+            let of_owner = required.entry(name(*owner)).or_default();
+            of_owner.push(name(*target));
         }
     }
+    for reason in reasons.iter().filter(|reason| !reason.searched.is_empty()) {
+        let of_owner = required.entry(reason.owner.clone()).or_default();
+        of_owner.extend(reason.searched.iter().cloned().map(Some));
+    }
     let mut distances = BTreeMap::new();
-    let mut queue: VecDeque<PackageId> = VecDeque::new();
+    let mut queue: VecDeque<Option<PackageName>> = VecDeque::new();
     for root in universe.catalog.roots() {
         distances.insert(name(root.package), 0);
-        queue.push_back(root.package);
+        queue.push_back(name(root.package));
     }
     while let Some(package) = queue.pop_front() {
-        let next = distances[&name(package)] + 1;
+        let next = distances[&package] + 1;
         for target in required.remove(&package).unwrap_or_default() {
-            if let Entry::Vacant(entry) = distances.entry(name(target)) {
+            if let Entry::Vacant(entry) = distances.entry(target.clone()) {
                 entry.insert(next);
                 queue.push_back(target);
             }

@@ -293,13 +293,6 @@ impl<'universe> Problem<'universe> {
         }
     }
 
-    /// Whether a requirement of a release has no candidates, in which case its classes are not
-    /// checked.
-    pub(crate) fn lacks_package(&mut self, release: ReleaseId) -> bool {
-        let details = self.universe.details(release);
-        (details.requirements.iter()).any(|stated| self.universe.allowed(stated).is_empty())
-    }
-
     /// The requirements of a release through which a class can be found, with the candidates that
     /// define it.
     pub(crate) fn definers_of(

@@ -44,10 +44,7 @@ impl Search {
                     self.order.advance();
                     continue;
                 }
-                budget.take()?;
-                let value = self.best(problem, var);
-                self.order.mark();
-                self.assignment.decide(var, value);
+                self.decide_best(problem, budget, var)?;
                 return Ok(false);
             };
             self.order.advance();
@@ -76,11 +73,22 @@ impl Search {
         let Some(var) = self.variable_queue.next(&self.assignment) else {
             return Ok(true);
         };
+        self.decide_best(problem, budget, var)?;
+        Ok(false)
+    }
+
+    /// Decides that a variable has its best value.
+    pub(super) fn decide_best(
+        &mut self,
+        problem: &Problem<'_>,
+        budget: &mut Budget,
+        var: Var,
+    ) -> Result<(), Interrupt> {
         budget.take()?;
         let value = self.best(problem, var);
         self.order.mark();
         self.assignment.decide(var, value);
-        Ok(false)
+        Ok(())
     }
 
     /// Whether a variable is that of a package with one release.

@@ -25,14 +25,6 @@ pub(super) struct ReleaseValue {
     pub(super) release: ReleaseId,
 }
 
-/// The extended classes to add clauses for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExtendedClasses {
-    All,
-    /// Those that no candidate of a required package defines.
-    MissingEverywhere,
-}
-
 impl Search {
     /// The variable of a package that has one release.
     #[inline]
@@ -258,8 +250,7 @@ impl Search {
             is_impossible |= allows_nothing;
         }
         // If a required package has no allowed release, that is the reason. Missing classes only
-        // follow from it. Reasons are looked for in restricted problems, where a class that is missing
-        // everywhere is one by itself, so that no requirement is listed beside it.
+        // follow from it. A restricted problem may lack the requirement.
         let is_found = if problem.is_unmodified() {
             problem
                 .universe
@@ -267,11 +258,8 @@ impl Search {
         } else {
             problem.universe.catalog.extends_nothing(release)
         };
-        if !is_found && !is_impossible {
-            self.expand_classes(problem, owner, requirements, ExtendedClasses::All);
-        } else if !is_found && problem.is_restricted() {
-            let missing = ExtendedClasses::MissingEverywhere;
-            self.expand_classes(problem, owner, requirements, missing);
+        if !is_found && (!is_impossible || problem.is_restricted()) {
+            self.expand_classes(problem, owner, requirements);
         }
         Ok(())
     }

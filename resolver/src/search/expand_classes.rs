@@ -11,7 +11,7 @@ use crate::universe::{ClassId, OnlyDefiner, PackageRequirement, SetId};
 use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
-use super::expand::{ExtendedClasses, ReleaseValue};
+use super::expand::ReleaseValue;
 
 impl Search {
     /// Adds the clauses for the classes that a release extends.
@@ -20,7 +20,6 @@ impl Search {
         problem: &mut Problem<'_>,
         owner: ReleaseValue,
         requirements: &[PackageRequirement],
-        which: ExtendedClasses,
     ) {
         let mut classes = std::mem::take(&mut self.classes);
         problem
@@ -42,15 +41,6 @@ impl Search {
             };
             if !problem.is_in_force(&fact) {
                 continue;
-            }
-            if which == ExtendedClasses::MissingEverywhere {
-                let catalog = &problem.universe.catalog;
-                let is_defined = |requirement: &PackageRequirement| {
-                    !(catalog.defining_candidates(requirement.target, class)).is_empty()
-                };
-                if required_class.only_definer.is_some() || requirements.iter().any(is_defined) {
-                    continue;
-                }
             }
             match &required_class.only_definer {
                 Some(found) => self.expand_unique_class(problem, owner, class, found, requirements),
@@ -94,9 +84,7 @@ impl Search {
         let mut terms = vec![self.single(var, value)];
         for (number, requirement, defining) in definers {
             let target = self.bound_var(problem, release, number, requirement.target);
-            let mut allowed = defining.to_words(self.assignment.width(target));
-            // The requirement itself implies that the package is present.
-            bits::insert(&mut allowed, self.assignment.var(target).values);
+            let allowed = defining.to_words(self.assignment.width(target));
             let set = self.assignment.store_complement(target, &allowed);
             terms.push(Term { var: target, set });
         }
@@ -145,13 +133,11 @@ impl Search {
         if self.has_class_clause(var, value, target, allowed) {
             return;
         }
-        let set = self.assignment.store_present_complement(target, allowed);
+        let refused = self.assignment.literal_of_complement(target, allowed);
         let own = self.extending_literal(problem, owner, class, target, found.owners);
         let origin = Origin::Extends(class);
-        let refused = Term { var: target, set };
-        let literals = [own, self.assignment.literal_of_term(refused)];
         self.clauses
-            .add_binary(&mut self.assignment, literals, origin);
+            .add_binary(&mut self.assignment, [own, refused], origin);
     }
 
     /// The literal of the releases that extend a class and find it in the same package as one
@@ -191,9 +177,8 @@ impl Search {
                 let refused = self.assignment.set(other);
                 found |= other.var == target
                     && bits::contains(self.assignment.set(own), value)
-                    && !bits::contains(refused, values)
                     && bits::is_disjoint(refused, allowed)
-                    && bits::count(refused) + bits::count(allowed) == values;
+                    && bits::count(refused) + bits::count(allowed) == values + 1;
             });
         found
     }

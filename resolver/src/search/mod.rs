@@ -192,12 +192,20 @@ impl Search {
             }
             // Variables that are decided already only get their places.
             if self.decide_in_order(problem, budget)? {
-                if !problem.is_restricted() || self.by_activity {
+                if !problem.is_restricted() {
                     return Ok(None);
                 }
                 // Without all requirements, a package can be needed after its place in the order was
                 // passed, and then the order decides it no more.
-                self.search_by_activity();
+                if !self.by_activity {
+                    self.search_by_activity();
+                    continue;
+                }
+                // A class that several packages may define needs one of them, although none is required.
+                let Some(var) = self.clauses.variable_in_need(&self.assignment) else {
+                    return Ok(None);
+                };
+                self.decide_best(problem, budget, var)?;
             }
         }
     }

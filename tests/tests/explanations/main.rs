@@ -418,7 +418,7 @@ fn reasons_omit_missing_classes_of_excluded_releases() {
 #[test]
 fn reasons_omit_versions_without_a_class_that_cannot_be_required() {
     let root = release("p.Root", "1.0.0")
-        .requires("p.A", ">=1")
+        .requires("p.A", ">=1,<3")
         .defines("p.Root.C", &["p.A.C"]);
     let universe = Universe::new(
         root,
@@ -428,15 +428,16 @@ fn reasons_omit_versions_without_a_class_that_cannot_be_required() {
             release("p.A", "2.0.0")
                 .requires("p.Gone", "1")
                 .defines("p.A.C", &[]),
+            release("p.A", "3.0.0").defines("p.A.C", &[]),
         ],
     );
     assert_eq!(
         texts(&universe),
         [
             "the class p.Root.C of p.Root 1.0.0 extends p.A.C",
-            "p.A 1.0.0 does not define the class p.A.C; 2.0.0 does",
+            "p.A 1.0.0 does not define the class p.A.C; 3.0.0 does",
             "p.A 2.0.0 requires p.Gone 1",
-            "p.Root 1.0.0 requires p.A >=1",
+            "p.Root 1.0.0 requires p.A >=1,<3",
         ]
     );
 }

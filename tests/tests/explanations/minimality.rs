@@ -1,8 +1,8 @@
 //! Minimality: the reasons are enough, and none can be left out.
 
-use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Spec, Version};
 use pkgres_resolver::{Conflict, Reason, ReasonKind};
-use pkgres_tests::build::{Build, release};
+use pkgres_tests::build::{self, Build, release};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Verdict, solve, solve_by};
@@ -162,6 +162,118 @@ fn spelled(random: &mut Random) -> Universe {
     let mut universe = Universe::new(root, records);
     universe.single_version = random.chance(50);
     universe
+}
+
+/// A small universe in which each package has one class, which some of its releases lack and releases of others extend.
+fn with_classes(random: &mut Random) -> Universe {
+    const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];
+    const SPECS: [&str; 5] = ["*", "*", "*", ">=2", "<3"];
+    let mut fill = |mut record: IndexRecord, percent: usize| {
+        let own = record.name.clone();
+        if random.chance(50) {
+            record = record.defines(&format!("{own}.Base"), &[]);
+        }
+        for name in NAMES {
+            if name != own.as_str() && random.chance(percent) {
+                record = record.requires(name, random.pick::<&str>(&SPECS));
+                if random.chance(50) {
+                    let page = format!("{own}.{}", name.replace('.', ""));
+                    record = record.hides(&page, &[&format!("{name}.Base")]);
+                }
+            }
+        }
+        record
+    };
+    let root = fill(release("p.Root", "1.0.0"), 50);
+    let mut records = Vec::new();
+    for name in NAMES {
+        for version in ["1.0.0", "2.0.0", "3.0.0"] {
+            records.push(fill(release(name, version), 40));
+        }
+    }
+    let mut universe = Universe::new(root, records);
+    universe.single_version = random.chance(50);
+    universe
+}
+
+/// Whether a reason is that a release extends a class.
+fn extends(reason: &Reason, record: &IndexRecord, class: &ClassName) -> bool {
+    matches!(&reason.kind, ReasonKind::Extends { class: stated } if stated == class)
+        && reason.owner.as_ref() == Some(&record.name)
+        && reason.versions.contains(&record.version)
+}
+
+/// The universe without what no reason states. A package is required in any version if a reason is that a class of it is
+/// extended.
+fn reduced_to(universe: &Universe, reasons: &[&Reason]) -> Universe {
+    let mut reduced = universe.clone();
+    for record in releases(&mut reduced) {
+        let whole = record.clone();
+        let is_extended = |class: &ClassName| reasons.iter().any(|it| extends(it, &whole, class));
+        record.classes.get_or_insert_default().change(|all| {
+            for class in all.iter_mut() {
+                class.extends.retain(|parent| is_extended(parent));
+            }
+        });
+        record.requirements.change(|all| {
+            for requirement in all.iter_mut() {
+                let Requirement { package, spec, .. } = &*requirement;
+                if !reasons.iter().any(|it| states(it, &whole, package, spec)) {
+                    requirement.spec = build::spec("*");
+                }
+            }
+            all.retain(|requirement| {
+                let Requirement { package, spec, .. } = requirement;
+                let is_stated = reasons.iter().any(|it| states(it, &whole, package, spec));
+                is_stated || is_extended(&build::class(&format!("{package}.Base")))
+            });
+        });
+    }
+    reduced
+}
+
+/// A requirement that excludes no release beside a class is not among the reasons: that the class has to be found says
+/// that the package is there.
+#[test]
+fn no_reason_can_be_left_out_beside_classes() {
+    let (mut checked, mut open) = (0, 0);
+    for seed in 0..seeds::count(SEEDS) {
+        let universe = with_classes(&mut Random::new(seed));
+        let Some(conflict) = solve_by(&universe, engine(seed)).conflict() else {
+            continue;
+        };
+        let is_about = |kinds: fn(&ReasonKind) -> bool| {
+            let mut reasons = conflict.reasons.iter();
+            reasons.any(|reason| kinds(&reason.kind))
+        };
+        if is_about(|kind| matches!(kind, ReasonKind::Inherits { .. }))
+            || !is_about(|kind| matches!(kind, ReasonKind::Extends { .. }))
+        {
+            continue;
+        }
+        assert!(conflict.is_minimal, "seed {seed}");
+        let all: Vec<&Reason> = conflict.reasons.iter().collect();
+        assert!(
+            matches!(solve(&reduced_to(&universe, &all)), Verdict::Conflict(_)),
+            "seed {seed}: the reasons are not enough\n{universe}{conflict:#?}"
+        );
+        open += usize::from(is_about(|kind| matches!(kind, ReasonKind::Lacks { .. })));
+        for (at, left_out) in all.iter().enumerate() {
+            if matches!(left_out.kind, ReasonKind::Lacks { .. }) {
+                continue;
+            }
+            let mut others = all.clone();
+            others.remove(at);
+            checked += 1;
+            assert!(
+                matches!(solve(&reduced_to(&universe, &others)), Verdict::Solved(_)),
+                "seed {seed}: `{}` can be left out\n{universe}{conflict:#?}",
+                left_out.text
+            );
+        }
+    }
+    assert!(checked > 500, "only {checked} reasons were checked");
+    assert!(open > 100, "only {open} conflicts are about some releases");
 }
 
 /// Releases of a package that have a requirement which allows the same releases. All of them are one fact.

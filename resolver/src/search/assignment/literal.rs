@@ -75,14 +75,6 @@ impl Assignment {
         bits::remove_all(complement, of);
         set
     }
-
-    /// Stores the complement of a set, without "absent".
-    pub(crate) fn store_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
-        let set = self.store_complement(var, of);
-        let absent = self.var(var).values;
-        bits::remove(&mut self.sets[set as usize..], absent);
-        set
-    }
 }
 
 /// A literal of a binary clause. The other one is its neighbor.

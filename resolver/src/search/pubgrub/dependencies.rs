@@ -173,10 +173,13 @@ fn add_release(
         add(problem, target, allowed, fact, found);
     }
     // If a required package has no allowed release, that is the reason. Missing classes only follow
-    // from it.
-    let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
+    // from it. A restricted problem may lack the requirement.
+    let Some(classes) = &details.classes else {
         return Ok(());
     };
+    if is_impossible && !problem.is_restricted() {
+        return Ok(());
+    }
     if classes.has_cycle {
         let fact = Fact::OwnCycle { owner };
         add(

@@ -27,16 +27,17 @@ pub(super) struct ClassPair<'packages> {
     pub(super) usage: ClassUsage,
     /// The place of the class in the new version.
     pub(super) new_place: &'packages Location,
-    /// The classes that may have lost ancestors, computed on first use.
-    pub(super) losers: OnceCell<Vec<Loser>>,
-    /// The creation that shows that a new required property breaks callers, computed on first use; `None` if there is none.
+    /// The ancestors that this class lost, and through which classes, computed on first use.
+    pub(super) losses: OnceCell<Vec<AncestorLoss>>,
+    /// The creation that shows that a new required property breaks callers, computed on first use; `None` if there is
+    /// none.
     pub(super) creation: OnceCell<Option<WitnessUse>>,
 }
 
-/// A class that the compared class still extends, or that class itself.
-pub(super) struct Loser {
+/// The ancestors that a class lost which the compared class still extends, or that class itself.
+pub(super) struct AncestorLoss {
     class: ClassName,
-    /// The ancestors that it had and has no more.
+    /// The ancestors that it has in the old version and not in the new one.
     lost: OnceCell<BTreeSet<ClassName>>,
 }
 
@@ -61,7 +62,7 @@ struct Declarer<'packages> {
     /// The members that it declares in the new version.
     still: HashSet<&'packages str>,
     /// The class that lost it as an ancestor.
-    loser: OnceCell<ClassName>,
+    lost_by: OnceCell<ClassName>,
 }
 
 impl<'packages> Declarers<'packages> {
@@ -125,18 +126,25 @@ impl<'packages> ClassPair<'packages> {
         let names = declarers.names;
         let known = (declarers.known.entry(at)).or_insert_with(|| Declarer {
             still: self.definitions_now(at).flat_map(names).collect(),
-            loser: OnceCell::new(),
+            lost_by: OnceCell::new(),
         });
         if known.still.contains(name) {
             let ancestor = &at.class;
-            let loser = known.loser.get_or_init(|| self.loser(ancestor)).clone();
+            let lost_by = known
+                .lost_by
+                .get_or_init(|| self.class_that_lost(ancestor))
+                .clone();
             let verb = if is_certain {
                 "no longer inherits"
             } else {
                 "may no longer inherit"
             };
-            let message = format!("`{loser}` {verb} the {kind} `{shown}` of `{ancestor}`");
-            let class = if self.package.is_some() { loser } else { owner };
+            let message = format!("`{lost_by}` {verb} the {kind} `{shown}` of `{ancestor}`");
+            let class = if self.package.is_some() {
+                lost_by
+            } else {
+                owner
+            };
             return (class, message);
         }
         let verb = if is_certain { "has" } else { "declares" };
@@ -160,32 +168,32 @@ impl<'packages> ClassPair<'packages> {
     }
 
     /// The class of the compared package through which this class lost an ancestor: of those that it still extends,
-    /// the farthest that had the ancestor and has it no more.
-    pub(super) fn loser(&self, lost: &ClassName) -> ClassName {
+    /// the farthest that has the ancestor in the old version and not in the new one.
+    pub(super) fn class_that_lost(&self, ancestor: &ClassName) -> ClassName {
         if self.package.is_none() {
             return self.name.clone();
         }
-        let mut losers = self.losers.get_or_init(|| self.find_losers()).iter();
-        let loser = losers.find(|loser| {
-            let lost_by_it = loser.lost.get_or_init(|| {
-                let now = self.new_api.ancestors(&loser.class);
-                let before = self.old_api.ancestors(&loser.class);
+        let mut losses = self.losses.get_or_init(|| self.possible_losses()).iter();
+        let loss = losses.find(|loss| {
+            let lost = loss.lost.get_or_init(|| {
+                let now = self.new_api.ancestors(&loss.class);
+                let before = self.old_api.ancestors(&loss.class);
                 before.difference(&now).cloned().collect()
             });
-            loser.class != *lost && lost_by_it.contains(lost)
+            loss.class != *ancestor && lost.contains(ancestor)
         });
-        loser.map_or_else(|| self.name.clone(), |loser| loser.class.clone())
+        loss.map_or_else(|| self.name.clone(), |loss| loss.class.clone())
     }
 
     /// The classes of the compared package through which this class can have lost ancestors, the farthest first.
-    fn find_losers(&self) -> Vec<Loser> {
+    fn possible_losses(&self) -> Vec<AncestorLoss> {
         let (old, new) = (self.old_api, self.new_api);
         let still = new.ancestors(self.name);
         let lineage = old.packages.lineage(old.release, self.name);
         let candidates = lineage.into_iter().rev();
         candidates
             .filter(|(release, class)| release == old.release && still.contains(class))
-            .map(|(_, class)| Loser {
+            .map(|(_, class)| AncestorLoss {
                 class,
                 lost: OnceCell::new(),
             })

@@ -60,7 +60,7 @@ pub(super) fn compare(
             new: EffectiveMembers::of(new.packages, &members(new)),
             usage: before.usage,
             new_place: &after.name.location,
-            losers: OnceCell::new(),
+            losses: OnceCell::new(),
             creation: OnceCell::new(),
         };
         unknown.extend(both.old.unknown.iter().cloned());
@@ -212,7 +212,7 @@ fn lost_ancestors(
         .into_iter()
         .filter(|class| !still.contains(class) && root != Some(class) && can_be_named(class));
     lost.map(|ancestor| {
-        let class = both.loser(&ancestor);
+        let class = both.class_that_lost(&ancestor);
         let verb = if both.new.unknown.is_empty() {
             "no longer inherits"
         } else {

@@ -161,8 +161,8 @@ impl<'packages> ChangedMethod<'packages> {
         concerning
     }
 
-    /// The differences that concern the creation of an object, if this is the initializer of its class: `call` has what
-    /// is for it.
+    /// The differences that concern the creation of an object, if this is the initializer of its class. `call` has
+    /// the arguments that are for the initializer.
     pub(super) fn concerning_creation(&self, call: &CallArguments) -> Vec<(usize, Impact)> {
         if self.old.is_some() {
             return self.concerning_call(call);

@@ -5,51 +5,72 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use pkgres_manifest::{CallArguments, ObjectCreation, PackageName, Property};
 
 use super::changed_method::ChangedMethod;
-use super::search::{method_differences, property_differences};
+use super::differing_members::{method_differences, property_differences};
 use crate::api::ApiDifference;
 use crate::api::class_pair::ClassPair;
 use crate::api::rules::{ApiRule, Impact};
 use crate::members::{INITIALIZER, is_input};
 
-/// A class of which objects are created, with its differences, for decisions about many creations.
+/// The differences of a class of which objects are created, for decisions about many creations.
 pub(super) struct CreatedClass<'packages> {
-    both: ClassPair<'packages>,
-    /// The differences in properties.
-    differences: Vec<ApiDifference>,
+    properties: Vec<ChangedProperty<'packages>>,
     /// Their positions, by property.
-    of_properties: HashMap<String, Vec<usize>>,
-    /// Those that concern objects without a value for the property.
+    by_name: HashMap<String, Vec<usize>>,
+    /// The positions of those that concern objects without a value for the property.
     without_value: Vec<usize>,
-    /// The initializer, if it differs, and the package that declares it.
-    initializer: Option<(ChangedMethod<'packages>, PackageName)>,
+    /// The initializer, if it differs.
+    initializer: Option<ChangedInitializer<'packages>>,
+}
+
+/// A difference in a property.
+struct ChangedProperty<'packages> {
+    difference: ApiDifference,
+    new: Option<&'packages Property>,
+    /// The package that declares it.
+    package: PackageName,
+}
+
+/// An initializer that differs.
+struct ChangedInitializer<'packages> {
+    method: ChangedMethod<'packages>,
+    /// The package that declares it.
+    package: PackageName,
+    /// The properties of the class that take values: in the old version, if the initializer is there already.
+    inputs: HashSet<&'packages str>,
 }
 
 impl<'packages> CreatedClass<'packages> {
-    pub(super) fn new(both: ClassPair<'packages>) -> Self {
-        let differences = property_differences(&both);
-        let mut of_properties: HashMap<String, Vec<usize>> = HashMap::new();
+    pub(super) fn new(mut both: ClassPair<'packages>) -> Self {
+        // No other method is called to create an object.
+        for members in [&mut both.old, &mut both.new] {
+            members.methods.retain(|name, _| *name == INITIALIZER);
+        }
+        let mut properties = Vec::new();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         let mut without_value = Vec::new();
-        for (at, difference) in differences.iter().enumerate() {
+        for difference in property_differences(&both) {
             let name = difference.member.as_deref().unwrap_or_default();
-            of_properties.entry(name.to_owned()).or_default().push(at);
-            let new = both.new.properties.get(name).map(|it| it.member);
+            let [old, new] = [&both.old, &both.new].map(|it| it.properties.get(name));
+            let Some(declared) = old.or(new) else {
+                continue;
+            };
+            let new = new.map(|it| it.member);
+            let at = properties.len();
+            by_name.entry(name.to_owned()).or_default().push(at);
             if creation_impact(difference.rule, new, false).is_some() {
                 without_value.push(at);
             }
+            properties.push(ChangedProperty {
+                difference,
+                new,
+                package: declared.class.release.name.clone(),
+            });
         }
-        let [old, new] = [&both.old, &both.new].map(|members| members.methods.get(INITIALIZER));
-        let initializer = old.or(new).and_then(|declared| {
-            let differences = method_differences(&both).remove(INITIALIZER)?;
-            let [old, new] = [old, new].map(|version| version.map(|it| it.member));
-            let changed = ChangedMethod::new(differences, old, new);
-            Some((changed, declared.class.release.name.clone()))
-        });
         Self {
-            both,
-            differences,
-            of_properties,
+            properties,
+            by_name,
             without_value,
-            initializer,
+            initializer: ChangedInitializer::of(&both),
         }
     }
 
@@ -59,70 +80,63 @@ impl<'packages> CreatedClass<'packages> {
         &self,
         creation: &ObjectCreation,
     ) -> Vec<(&ApiDifference, &PackageName, Impact)> {
-        let given: HashSet<&str> = creation
-            .arguments
-            .named
-            .iter()
-            .map(String::as_str)
-            .collect();
-        let of_given = given
-            .iter()
-            .filter_map(|name| self.of_properties.get(*name));
+        let named = creation.arguments.named.iter();
+        let given: HashSet<&str> = named.map(String::as_str).collect();
+        let of_given = given.iter().filter_map(|name| self.by_name.get(*name));
         let positions = of_given.flatten().chain(&self.without_value);
         let positions: BTreeSet<usize> = positions.copied().collect();
         let mut concerning = Vec::new();
-        for difference in positions.into_iter().map(|at| &self.differences[at]) {
+        for property in positions.into_iter().map(|at| &self.properties[at]) {
+            let difference = &property.difference;
             let name = difference.member.as_deref().unwrap_or_default();
-            let [old, new] = [&self.both.old, &self.both.new].map(|it| it.properties.get(name));
-            let new_member = new.map(|declared| declared.member);
-            let impact = creation_impact(difference.rule, new_member, given.contains(name));
-            if let (Some(impact), Some(declared)) = (impact, old.or(new)) {
-                concerning.push((difference, &declared.class.release.name, impact));
-            }
+            let impact = creation_impact(difference.rule, property.new, given.contains(name));
+            concerning.extend(impact.map(|impact| (difference, &property.package, impact)));
         }
-        if let Some((initializer, package)) = &self.initializer {
-            let call = self.initializer_call(creation, initializer);
-            let of_initializer = initializer.concerning_creation(&call).into_iter();
-            let differences = &initializer.differences;
-            concerning
-                .extend(of_initializer.map(|(at, impact)| (&differences[at], package, impact)));
+        if let Some(initializer) = &self.initializer {
+            let method = &initializer.method;
+            let found = method.concerning_creation(&initializer.call(creation));
+            let of_initializer = found.into_iter();
+            concerning.extend(of_initializer.map(|(at, impact)| {
+                let difference = &method.differences[at];
+                (difference, &initializer.package, impact)
+            }));
         }
         concerning
     }
+}
+
+impl<'packages> ChangedInitializer<'packages> {
+    /// The initializer of a class, if it differs.
+    fn of(both: &ClassPair<'packages>) -> Option<Self> {
+        let [old, new] = [&both.old, &both.new].map(|members| members.methods.get(INITIALIZER));
+        let declared = old.or(new)?;
+        let differences = method_differences(both).remove(INITIALIZER)?;
+        let members = if old.is_some() { &both.old } else { &both.new };
+        let inputs = members.properties.iter();
+        let inputs = inputs.filter(|(_, property)| is_input(property.member));
+        let [old, new] = [old, new].map(|version| version.map(|it| it.member));
+        Some(Self {
+            method: ChangedMethod::new(differences, old, new),
+            package: declared.class.release.name.clone(),
+            inputs: inputs.map(|(name, _)| *name).collect(),
+        })
+    }
 
     /// The arguments of the creation of an object that are for the initializer, and not values of properties.
-    fn initializer_call(
-        &self,
-        creation: &ObjectCreation,
-        initializer: &ChangedMethod<'_>,
-    ) -> CallArguments {
-        let members = if self.both.old.methods.contains_key(INITIALIZER) {
-            &self.both.old
-        } else {
-            &self.both.new
-        };
-        let is_property = |name: &str| {
-            let property = members.properties.get(name);
-            property.is_some_and(|declared| is_input(declared.member))
-        };
+    fn call(&self, creation: &ObjectCreation) -> CallArguments {
+        let is_argument =
+            |name: &str| self.method.has_argument(name) || !self.inputs.contains(name);
         let named = creation.arguments.named.iter();
         CallArguments {
             positional: 0,
-            named: named
-                .filter(|name| initializer.has_argument(name) || !is_property(name))
-                .cloned()
-                .collect(),
+            named: named.filter(|name| is_argument(name)).cloned().collect(),
         }
     }
 }
 
 /// What a difference in a property means for the creation of an object, with or without a value for it; `None` if
 /// nothing.
-pub(super) fn creation_impact(
-    rule: ApiRule,
-    new: Option<&Property>,
-    is_given: bool,
-) -> Option<Impact> {
+fn creation_impact(rule: ApiRule, new: Option<&Property>, is_given: bool) -> Option<Impact> {
     match rule {
         ApiRule::PropertyRemoved => is_given.then_some(Impact::Major),
         ApiRule::PropertyUsageChanged => {

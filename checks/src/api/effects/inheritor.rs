@@ -29,9 +29,9 @@ pub(super) struct Inheritor<'packages> {
     calls: HashMap<&'packages str, Vec<(&'packages CallArguments, &'packages Location)>>,
     /// The uses of properties.
     uses: HashMap<&'packages str, Vec<&'packages Location>>,
-    /// The methods, by their canonical names, of which a class of the release has the declaration that counts.
+    /// The methods, by their canonical names, whose declaration that counts is in a class of the release.
     methods_of_release: HashSet<&'packages str>,
-    /// The properties of which a class of the release has the declaration that counts.
+    /// The properties whose declaration that counts is in a class of the release.
     properties_of_release: HashSet<&'packages str>,
     /// The properties of the classes of the release that it extends, inherited ones included.
     properties_of_parents: HashSet<&'packages str>,
@@ -173,11 +173,7 @@ fn declared_in<'packages, Member>(
 }
 
 /// Whether a difference in a property concerns a class that declares it itself.
-pub(super) fn concerns_property(
-    difference: &ApiDifference,
-    new: Option<&Property>,
-    own: &Property,
-) -> bool {
+fn concerns_property(difference: &ApiDifference, new: Option<&Property>, own: &Property) -> bool {
     match difference.rule {
         ApiRule::PropertyRemoved
         | ApiRule::MemberPerhapsRemoved

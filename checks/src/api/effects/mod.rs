@@ -7,6 +7,7 @@
 
 mod changed_method;
 mod created_class;
+mod differing_members;
 mod found;
 mod inheritor;
 mod search;

@@ -7,13 +7,14 @@ use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, ObjectCreation, Re
 
 use super::Reliance;
 use super::created_class::CreatedClass;
+use super::differing_members::{method_differences, property_differences};
 use super::found::FoundEffects;
 use super::inheritor::Inheritor;
 use crate::api::class_pair::ClassPair;
-use crate::api::rules::{ApiRule, Impact};
-use crate::api::{ApiDifference, ApiOf, classes, methods, properties};
+use crate::api::rules::Impact;
+use crate::api::{ApiOf, classes};
 use crate::bound_packages::{BoundPackages, ClassAt};
-use crate::members::{EffectiveMembers, canonical_name};
+use crate::members::EffectiveMembers;
 
 /// A search in progress.
 pub(super) struct EffectSearch<'packages> {
@@ -138,7 +139,7 @@ impl<'packages> EffectSearch<'packages> {
             new: EffectiveMembers::of_other_releases(self.new, &at),
             usage: class.usage,
             new_place: &class.name.location,
-            losers: OnceCell::new(),
+            losses: OnceCell::new(),
             creation: OnceCell::new(),
         };
         let inheritor = Inheritor::new(class, &at, self.new);
@@ -187,45 +188,8 @@ impl<'packages> EffectSearch<'packages> {
             new: EffectiveMembers::of(self.new, &new_at),
             usage: definition.usage,
             new_place: &definition.name.location,
-            losers: OnceCell::new(),
+            losses: OnceCell::new(),
             creation: OnceCell::new(),
         }))
-    }
-}
-
-/// The differences between methods, by their canonical names.
-pub(super) fn method_differences(both: &ClassPair<'_>) -> BTreeMap<String, Vec<ApiDifference>> {
-    let mut found = Vec::new();
-    methods::compare(both, &mut found);
-    let mut differences: BTreeMap<String, Vec<ApiDifference>> = BTreeMap::new();
-    for found in found {
-        let mut difference = found.difference;
-        let name = canonical_name(difference.member.as_deref().unwrap_or_default()).to_owned();
-        forget_place_of_removal(&mut difference);
-        differences.entry(name).or_default().push(difference);
-    }
-    differences
-}
-
-/// The differences between properties.
-pub(super) fn property_differences(both: &ClassPair<'_>) -> Vec<ApiDifference> {
-    let mut found = Vec::new();
-    properties::compare(both, &mut found);
-    let mut differences = Vec::new();
-    for found in found {
-        let mut difference = found.difference;
-        forget_place_of_removal(&mut difference);
-        differences.push(difference);
-    }
-    differences
-}
-
-/// If a member was removed, the place of the class that inherited it is no place of the other package.
-fn forget_place_of_removal(difference: &mut ApiDifference) {
-    if matches!(
-        difference.rule,
-        ApiRule::MethodRemoved | ApiRule::PropertyRemoved | ApiRule::MemberPerhapsRemoved
-    ) {
-        difference.new = None;
     }
 }

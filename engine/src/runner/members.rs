@@ -23,7 +23,7 @@ impl Runner {
         for (number, outcome) in outcomes.into_iter().enumerate() {
             if outcome.is_change() {
                 has_changed = true;
-                self.nodes[node].changed_members.insert(number);
+                self.note_changed_member(node, number);
             }
             found.push(match outcome {
                 Outcome::Pending(differences) => Ok(MemberResult::Pending(differences)),
@@ -72,28 +72,31 @@ impl Runner {
         if !is_over {
             return;
         }
-        // Those of earlier attempts among them.
-        let changed = std::mem::take(&mut state.changed_members);
-        let next_nodes = if is_unknown {
+        if is_unknown {
             // What could be changed was.
             state.is_changed = false;
-            let edges = self.graph.successors(node).iter();
-            edges.map(|edge| edge.to).collect()
-        } else {
-            // What only needs members that have not failed need not wait for the others.
-            self.not_held(node)
-        };
-        for next in next_nodes {
-            let senders = self.graph.senders(node, next);
-            let mut changed = changed.iter();
-            if changed.any(|member| senders.is_none_or(|senders| senders.contains(member))) {
-                let mut edges = self.graph.successors(node).iter();
-                if let Some(edge) = edges.find(|edge| edge.to == next).copied() {
-                    self.give_chance_after(edge);
-                    self.refresh_after(edge);
-                }
+        }
+        // What only needs members that have not failed need not wait for the others.
+        let not_held = self.not_held(node);
+        for number in 0..self.graph.successors(node).len() {
+            let edge = self.graph.successors(node)[number];
+            if (is_unknown || not_held.contains(&edge.to))
+                && self.nodes[node].unnotified.remove(&edge.to)
+            {
+                self.give_chance_after(edge);
+                self.refresh_after(edge);
             }
         }
+    }
+
+    /// Records what the change of a member of a group concerns.
+    fn note_changed_member(&mut self, group: usize, member: usize) {
+        let next = self.graph.successors(group).iter().map(|edge| edge.to);
+        let concerned = next.filter(|next| {
+            let senders = self.graph.senders(group, *next);
+            senders.is_none_or(|senders| senders.contains(&member))
+        });
+        self.nodes[group].unnotified.extend(concerned);
     }
 
     /// The nodes after a group that failed which only need members of it that have not failed.

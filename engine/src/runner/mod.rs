@@ -423,7 +423,7 @@ impl Runner {
             if !state.is_changed {
                 continue;
             }
-            // What was changed in part is not told to those which it notifies.
+            // Those which it notifies do not know yet of what was changed in part.
             let notified = self.graph.successors(number).iter();
             let notified = notified.filter(|edge| {
                 edge.notifies()

@@ -226,8 +226,8 @@ pub(super) struct NodeState {
     pub(super) result: LastResult,
     /// What the last attempt, or the verification, found of each member of a group, unless all have the result of the group.
     pub(super) members: Vec<MemberResult>,
-    /// The members of a group that were changed and whose change those which they notify do not know of yet.
-    pub(super) changed_members: BTreeSet<usize>,
+    /// The nodes after a group that do not know yet that a member was changed which goes before them.
+    pub(super) unnotified: BTreeSet<usize>,
     pub(super) timers: Timers,
     pub(super) observed: Observed,
     /// Why it has to be checked.
@@ -284,7 +284,7 @@ impl NodeState {
             observed: Observed::Never,
             cause: Cause::First,
             is_changed: false,
-            changed_members: BTreeSet::new(),
+            unnotified: BTreeSet::new(),
             refresh: false,
             failures: Failures::default(),
             undone: Undone::default(),

@@ -230,7 +230,7 @@ impl Runner {
             Outcome::InOrder(values) => {
                 // A change that was begun before is finished now.
                 let is_changed = std::mem::take(&mut state.is_changed);
-                state.changed_members.clear();
+                state.unnotified.clear();
                 self.mark_in_order(node, &values);
                 if is_changed {
                     self.notify_successors(node);
@@ -245,7 +245,7 @@ impl Runner {
             }
             Outcome::Changed(_, values) => {
                 state.is_changed = false;
-                state.changed_members.clear();
+                state.unnotified.clear();
                 self.mark_in_order(node, &values);
                 self.notify_successors(node);
                 if let Some(reason) = self.note_change(node) {

@@ -43,7 +43,8 @@ impl Runner {
                 if node.meta.reset {
                     state.attempts = 0;
                 }
-                // Its number is that of another node now.
+                // These numbers belong to other nodes now, and what they notify is owed the refresh.
+                state.unnotified.clear();
                 if state.deferred_behind().is_some() {
                     state.result = LastResult::None;
                     state.members.clear();

@@ -211,6 +211,29 @@ fn a_change_is_known_after_another_attempt() {
     }
 }
 
+/// What waited for a failed member is refreshed after a change of an earlier attempt once it no longer waits.
+#[test]
+fn a_change_is_known_once_nothing_holds_what_it_notifies() {
+    let parameters = MetaParameters::default();
+    let mut runner = run_group(parameters.clone(), &parameters, &["part:a", "part:b"]);
+    runner.options.watch = true;
+    end(&mut runner, in_order());
+    let (group, _) = attempt(&mut runner).expect("the group");
+    let first = Outcome::Members(vec![changed(), failed(), in_order()]);
+    runner.handle(Event::Finished(group, first), Duration::ZERO);
+    assert_eq!(attempt(&mut runner), None, "it waits for the second part");
+    runner.handle(Event::Changed(vec![group]), Duration::ZERO);
+    // Another chance comes after a pause.
+    let later = Duration::from_hours(1);
+    runner.handle(Event::Time, later);
+    let (again, _) = attempt(&mut runner).expect("the group");
+    assert_eq!(again, group);
+    let second = Outcome::Members(vec![in_order(), in_order(), failed()]);
+    runner.handle(Event::Finished(group, second), later);
+    let (node, refresh) = attempt(&mut runner).expect("what the first part notifies");
+    assert!(refresh, "{:?}", runner.id_of(node));
+}
+
 #[test]
 fn the_verification_of_a_group_is_one_failure_of_the_members_that_differ() {
     let apart = |name: &str| Outcome::Pending(differences(name));

@@ -1,51 +1,32 @@
-//! "Did you mean" for class names, with a limit on the work.
+//! "Did you mean" for class names, with a limit on the effort.
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, SuggestionEffort, most_similar_name};
+use pkgres_manifest::{ClassName, SuggestionEffort};
 
 /// Suggestions from a set of known classes, which is computed when the first suggestion is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions {
-    known: Option<KnownClasses>,
+    known: Option<Vec<ClassName>>,
     /// The suggestions so far, by the position of the class. A wrong name mostly occurs in several places.
     found: BTreeMap<ClassName, Option<usize>>,
 }
 
-#[derive(Debug)]
-struct KnownClasses {
-    classes: Vec<ClassName>,
-    /// The number of letters in all names.
-    letters: usize,
-}
-
 impl Suggestions {
-    /// The known class that is most similar to a name, unless the work is used up.
+    /// The known class that is most similar to a name, unless the effort is used up.
     pub(crate) fn similar_to(
         &mut self,
         name: &ClassName,
         effort: &mut SuggestionEffort,
         known: impl FnOnce() -> Vec<ClassName>,
     ) -> Option<&ClassName> {
-        let known = self.known.get_or_insert_with(|| {
-            let classes = known();
-            let letters = classes.iter().map(|class| class.as_str().len()).sum();
-            KnownClasses { classes, letters }
+        let known = self.known.get_or_insert_with(known);
+        let found = *self.found.entry(name.clone()).or_insert_with(|| {
+            let texts = known.iter().map(ClassName::as_str);
+            let similar = effort.most_similar_name(name.as_str(), texts)?;
+            known.iter().position(|class| class.as_str() == similar)
         });
-        let found = if let Some(found) = self.found.get(name) {
-            *found
-        } else {
-            if !effort.take(name.as_str().len().saturating_mul(known.letters)) {
-                return None;
-            }
-            let texts = known.classes.iter().map(ClassName::as_str);
-            let similar = most_similar_name(name.as_str(), texts);
-            let is_similar = |class: &ClassName| Some(class.as_str()) == similar;
-            let found = known.classes.iter().position(is_similar);
-            self.found.insert(name.clone(), found);
-            found
-        };
-        found.map(|at| &known.classes[at])
+        found.map(|at| &known[at])
     }
 }
 

@@ -61,6 +61,42 @@ impl SuggestionEffort {
         self.left = left.unwrap_or_default();
         left.is_some()
     }
+
+    /// As [`most_similar`]; `None` if there is not enough left to compare the word with all candidates.
+    pub fn most_similar<'word>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'word str>,
+    ) -> Option<&'word str> {
+        let candidates = self.affordable(word, candidates)?;
+        most_similar(word, candidates)
+    }
+
+    /// As [`most_similar_name`]; `None` if there is not enough left to compare the name with all candidates.
+    pub fn most_similar_name<'name>(
+        &mut self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'name str>,
+    ) -> Option<&'name str> {
+        let candidates = self.affordable(name, candidates)?;
+        most_similar_name(name, candidates)
+    }
+
+    /// Candidates, if there is enough left to compare a word with all of them.
+    fn affordable<'word>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'word str>,
+    ) -> Option<Vec<&'word str>> {
+        // Otherwise, going through the candidates would take time for each further word.
+        if self.left == 0 {
+            return None;
+        }
+        let candidates: Vec<&str> = candidates.into_iter().collect();
+        let letters: usize = candidates.iter().map(|it| it.len().max(1)).sum();
+        let pairs = word.len().max(1).saturating_mul(letters);
+        self.take(pairs).then_some(candidates)
+    }
 }
 
 /// The hint that names a similar word.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
 use pkgres_manifest::{
     CallArguments, ClassDefinition, ClassUsage, Contract, MemberUse, ObjectCreation, Release, Rule,
-    SuggestionEffort, did_you_mean, most_similar,
+    SuggestionEffort, did_you_mean,
 };
 
 use super::{CallMismatch, EffectiveMembers, INITIALIZER, Signature, is_input, is_required};
@@ -23,14 +23,14 @@ pub(crate) fn is_of_the_engine(name: &str) -> bool {
 }
 
 /// Returns an error for each use of a member that no class has, and for each call and each creation of an object
-/// with wrong arguments, in the classes of a release. A
-/// contract of templates that excludes a property that there is not is a warning.
+/// with wrong arguments, in the classes of a release. A contract of templates that excludes an undefined property is a
+/// warning.
 ///
 /// Members are looked up in the class, in its ancestors and in the classes of the packages that the release is bound
 /// to. Nothing is reported that depends on a class which is not among `packages`.
 ///
 /// ```
-/// use std::collections::{BTreeMap, HashMap, HashSet};
+/// use std::collections::BTreeMap;
 /// use std::sync::Arc;
 ///
 /// use pkgres_checks::{BoundPackage, BoundPackages, check_member_uses};
@@ -83,14 +83,14 @@ pub fn check_member_uses(packages: &BoundPackages, release: &Release) -> Vec<Dia
 struct UseCheck<'packages> {
     packages: &'packages BoundPackages,
     release: &'packages Release,
-    /// The classes that were looked at.
+    /// The classes that were looked up.
     classes: BTreeMap<ClassAt, UsedClass<'packages>>,
     effort: SuggestionEffort,
     findings: Vec<Diagnostic>,
 }
 
 impl<'packages> UseCheck<'packages> {
-    /// A class, and what is left of the work for hints.
+    /// The members of a class, and the effort that is left for hints.
     fn used(&mut self, class: &ClassAt) -> (&mut UsedClass<'packages>, &mut SuggestionEffort) {
         let packages = self.packages;
         let classes = self.classes.entry(class.clone());
@@ -200,28 +200,21 @@ struct UsedClass<'packages> {
     signatures: HashMap<&'packages str, Signature<'packages>>,
     /// The properties that every object needs a value for.
     required: Vec<&'packages str>,
-    /// The letters in the names of all methods, and of all properties: the work of finding a similar one.
-    letters: (usize, usize),
 }
 
 impl<'packages> UsedClass<'packages> {
     fn of(members: EffectiveMembers<'packages>) -> Self {
         let required = members.properties.iter();
         let required = required.filter(|(_, declared)| is_required(declared.member) == Some(true));
-        let of_methods = members.methods.keys().map(|name| name.len());
-        let of_properties = members.properties.keys().map(|name| name.len());
         Self {
             required: required.map(|(name, _)| *name).collect(),
-            letters: (of_methods.sum(), of_properties.sum()),
             signatures: HashMap::new(),
             members,
         }
     }
 
     fn similar_method(&self, name: &str, effort: &mut SuggestionEffort) -> Option<&'packages str> {
-        let is_affordable = effort.take(name.len().saturating_mul(self.letters.0));
-        let known = self.members.methods.keys().copied();
-        is_affordable.then(|| most_similar(name, known)).flatten()
+        effort.most_similar(name, self.members.methods.keys().copied())
     }
 
     fn similar_property(
@@ -229,9 +222,7 @@ impl<'packages> UsedClass<'packages> {
         name: &str,
         effort: &mut SuggestionEffort,
     ) -> Option<&'packages str> {
-        let is_affordable = effort.take(name.len().saturating_mul(self.letters.1));
-        let known = self.members.properties.keys().copied();
-        is_affordable.then(|| most_similar(name, known)).flatten()
+        effort.most_similar(name, self.members.properties.keys().copied())
     }
 
     /// The error for a use of a member in a class, which is this one.

@@ -11,7 +11,7 @@ use crate::document::{
 };
 use crate::name::{ClassName, is_identifier};
 use crate::read_options::ReadOptions;
-use crate::similar::{SuggestionEffort, did_you_mean, most_similar};
+use crate::similar::{SuggestionEffort, did_you_mean};
 use crate::version::Version;
 
 /// The keys that an interface can have.
@@ -231,7 +231,6 @@ impl<'source> InterfaceReader<'source> {
             .iter()
             .map(|function| function.name.value.as_str());
         let known: HashSet<&str> = names.clone().collect();
-        let letters: usize = names.clone().map(str::len).sum();
         let mut effort = SuggestionEffort::default();
         for function in functions {
             let deprecated = function.deprecated.as_ref();
@@ -248,13 +247,10 @@ impl<'source> InterfaceReader<'source> {
             } else {
                 format!("the successor `{shown}` is no function of the interface")
             };
-            let is_affordable = effort.take(successor.value.len().saturating_mul(letters));
-            let hint = is_affordable.then(|| {
-                let others = names.clone().filter(|name| *name != function.name.value);
-                most_similar(&successor.value, others).map(did_you_mean)
-            });
+            let others = names.clone().filter(|name| *name != function.name.value);
+            let similar = effort.most_similar(&successor.value, others);
             let finding = self.nodes().warning(message, successor.location.span());
-            finding.hints.extend(hint.flatten());
+            finding.hints.extend(similar.map(did_you_mean));
         }
     }
 }

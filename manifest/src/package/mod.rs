@@ -40,7 +40,7 @@ use crate::read_options::ReadOptions;
 use crate::release::Release;
 use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]
-use crate::similar::{SuggestionEffort, did_you_mean, most_similar_name};
+use crate::similar::{SuggestionEffort, did_you_mean};
 use crate::validation::Validation;
 
 /// The name of the manifest in the top folder of a package.
@@ -350,16 +350,12 @@ fn classes_of_others(
 ) -> Vec<Diagnostic> {
     let others = resources.for_classes.iter().map(|entry| &entry.class);
     let others = others.filter(|class| !classes.contains_key(&class.value));
-    let letters: usize = classes.keys().map(|class| class.as_str().len()).sum();
     let mut effort = SuggestionEffort::default();
     let errors = others.map(|class| {
         let message = format!("the package has no class `{}`", class.value);
         let error = Diagnostic::error(Code::Resource, message).at(class.location.clone());
         let own = classes.keys().map(ClassName::as_str);
-        let is_affordable = effort.take(class.value.as_str().len().saturating_mul(letters));
-        let similar = is_affordable
-            .then(|| most_similar_name(class.value.as_str(), own))
-            .flatten();
+        let similar = effort.most_similar_name(class.value.as_str(), own);
         error.maybe_hint(similar.map(did_you_mean))
     });
     errors.collect()

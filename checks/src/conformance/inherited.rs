@@ -33,7 +33,7 @@ pub fn inherited_conformance<'packages>(
     let (true, Some(classes)) = (has_any, classes) else {
         return Vec::new();
     };
-    let named = NamedInterfaces::of(packages);
+    let named = NamedInterfaces::of(packages, |_| true);
     let overriding = classes
         .iter()
         .filter(|(_, definition)| !definition.methods.is_empty());
@@ -64,11 +64,13 @@ pub fn class_conformance<'packages>(
 ) -> Option<ClassConformance<'packages>> {
     let at = packages.lookup(release, class)?;
     let definition = packages.definition(&at)?;
-    let named = NamedInterfaces::of(packages);
+    let ancestry = packages.known_ancestry(&at).known;
+    let releases: BTreeSet<&Release> = ancestry.iter().map(|(at, _)| &at.release).collect();
+    let named = NamedInterfaces::of(packages, |release| releases.contains(release));
     let mut seen = BTreeSet::new();
     let mut interfaces: Vec<NamedInterface<'packages>> = Vec::new();
-    for (ancestor, _) in packages.known_ancestry(&at).known {
-        for &interface in named.of_class(&ancestor) {
+    for (ancestor, _) in &ancestry {
+        for &interface in named.of_class(ancestor) {
             let found = packages.interface(&ancestor.release, &interface.value);
             let defining = found.as_ref().map(|(release, _)| release.clone());
             if seen.insert((defining, &interface.value)) {
@@ -94,9 +96,10 @@ struct NamedInterfaces<'packages> {
 }
 
 impl<'packages> NamedInterfaces<'packages> {
-    fn of(packages: &'packages BoundPackages) -> Self {
+    /// Those in the manifests of some releases.
+    fn of(packages: &'packages BoundPackages, includes: impl Fn(&Release) -> bool) -> Self {
         let mut by_class: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (release, bound) in &packages.releases {
+        for (release, bound) in packages.releases.iter().filter(|(it, _)| includes(it)) {
             let package = bound.package.iter();
             for entry in package.flat_map(|package| &package.manifest.implements) {
                 let interfaces = by_class.entry((release, &entry.class.value)).or_default();

@@ -1,5 +1,6 @@
 //! Packages of one registry that another one hides.
 
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_registry_client::{
     MemoryRegistry, PackageDescription, Registry, RegistryError, RegistrySet,
@@ -81,4 +82,63 @@ fn packages_that_another_registry_hides_do_not_count() {
     assert_eq!(title("a.Web"), None);
     assert_eq!(title("b.Web").as_deref(), Some("b.Web of public"));
     assert_eq!(title("c.Web"), None);
+}
+
+/// A registry whose answer about a package, or about any, is an error.
+struct Faulty {
+    registry: MemoryRegistry,
+    code: Code,
+    package: Option<PackageName>,
+}
+
+impl Registry for Faulty {
+    fn name(&self) -> &RegistryName {
+        self.registry.name()
+    }
+
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        let is_faulty = |package: &PackageName| names.contains(package);
+        if self.package.as_ref().is_none_or(is_faulty) {
+            return Err(Diagnostic::error(self.code, "it is not right").into());
+        }
+        self.registry.records(names)
+    }
+
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        self.registry.defining(class)
+    }
+
+    fn known_packages(&self) -> Vec<PackageName> {
+        self.registry.known_packages()
+    }
+}
+
+#[test]
+fn a_package_with_a_release_twice_hides_only_itself_and_a_failing_registry_is_an_error() {
+    let package = |text: &str| PackageName::parse(text).expect("a name");
+    let class = ClassName::parse("c.Class").expect("a name");
+    let set = |code, faulty: Option<PackageName>| {
+        let first = Faulty {
+            registry: memory("first", &[r#"{"name":"a.Web","version":"1.0.0"}"#]),
+            code,
+            package: faulty,
+        };
+        let line = |name: &str| {
+            format!(r#"{{"name":"{name}","version":"1.0.0","classes":{{"c.Class":{{}}}}}}"#)
+        };
+        let lines = ["a.Web", "b.Web"].map(line);
+        let second = memory("second", &[&lines[0], &lines[1]]);
+        RegistrySet::new(vec![Box::new(first), Box::new(second)])
+    };
+    let twice = set(Code::DuplicateRelease, Some(package("a.Web")));
+    let found = twice.defining(&class).expect("the other package is known");
+    assert_eq!(found, [package("b.Web")]);
+    let offline = set(Code::Offline, None).defining(&class);
+    assert!(
+        matches!(&offline, Err(RegistryError::Invalid(finding)) if finding.code == Code::Offline),
+        "{offline:?}"
+    );
 }

@@ -261,17 +261,18 @@ impl IndexRecord {
     }
 
     /// Returns the id of the ecosystem of a line, also if the line is no record otherwise. A line that states none is
-    /// about class packages.
+    /// about class packages; `None` if it cannot be read so far.
     ///
     /// ```
     /// use pkgres_manifest::IndexRecord;
     ///
     /// let line = br#"{"ecosystem":"ansible","name":"acme.web","version":"1.2.0","require":1}"#;
-    /// assert_eq!(IndexRecord::ecosystem_of_line(line), "ansible");
-    /// assert_eq!(IndexRecord::ecosystem_of_line(b"{}"), "murano");
+    /// assert_eq!(IndexRecord::ecosystem_of_line(line).as_deref(), Some("ansible"));
+    /// assert_eq!(IndexRecord::ecosystem_of_line(b"{}").as_deref(), Some("murano"));
+    /// assert_eq!(IndexRecord::ecosystem_of_line(br#"{"name":"acme.web","#), None);
     /// ```
-    pub fn ecosystem_of_line(line: &[u8]) -> Cow<'_, str> {
-        package_of_line::ecosystem_of_line(line).unwrap_or(Cow::Borrowed(CLASS_PACKAGES.id()))
+    pub fn ecosystem_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+        package_of_line::ecosystem_of_line(line)
     }
 
     /// Returns the record as one line, without a line feed.

@@ -10,6 +10,7 @@ use std::fmt;
 use memchr::memchr;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 
+use super::ecosystem::CLASS_PACKAGES;
 use super::key::Key;
 
 /// The beginning of a line from [`to_line`](super::IndexRecord::to_line), and that from JSON writers that add
@@ -29,9 +30,12 @@ pub(super) fn version_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
     text_of_key(line, Key::Version)
 }
 
-/// The ecosystem that a line states, which may be no record otherwise.
+/// The ecosystem of a line, which may be no record otherwise; `None` if the line breaks off before it states one.
 pub(super) fn ecosystem_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
-    text_of_key(line, Key::Ecosystem)
+    text_of_key(line, Key::Ecosystem).or_else(|| {
+        let is_whole = serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        is_whole.then_some(Cow::Borrowed(CLASS_PACKAGES.id()))
+    })
 }
 
 /// The text of a key of a line.

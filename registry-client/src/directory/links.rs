@@ -1,9 +1,9 @@
 //! Releases behind links, which are not followed.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use pkgres_manifest::{MANIFEST_FILE, ReadOptions};
+use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE, ReadOptions};
 
 use super::is_zip;
 use super::releases::{ReleaseFile, is_release_name};
@@ -20,6 +20,8 @@ pub(super) enum LinkProblem {
     NotFollowed,
     /// It has the name of a release, and its target does not exist.
     Dangling,
+    /// It has the name of a release, and its target cannot be looked at.
+    Unreadable(io::Error),
 }
 
 /// Why a link hides a release; `None` if it does not seem to.
@@ -30,7 +32,11 @@ pub(super) fn problem_of_link(link: &Path, options: &ReadOptions) -> Option<Link
             has_releases(link, LINKED_FOLDERS_DEPTH, &mut rest, options)
         }
         Ok(target) => target.is_file() && is_release(link, options),
-        Err(_) => return may_be_release(link, options).then_some(LinkProblem::Dangling),
+        Err(_) if !may_be_release(link, options) => return None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Some(LinkProblem::Dangling);
+        }
+        Err(error) => return Some(LinkProblem::Unreadable(error)),
     };
     leads_to_releases.then_some(LinkProblem::NotFollowed)
 }
@@ -38,7 +44,8 @@ pub(super) fn problem_of_link(link: &Path, options: &ReadOptions) -> Option<Link
 /// Whether the path alone is that of a file that can be a release.
 pub(super) fn may_be_release(path: &Path, options: &ReadOptions) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    is_zip(path) || name.is_some_and(|name| is_release_name(name, options))
+    let is_package = options.looks_for(CLASS_PACKAGES.id()) && is_zip(path);
+    is_package || name.is_some_and(|name| is_release_name(name, options))
 }
 
 /// Whether a folder that a link leads to is a release, or has one. `rest` is the number of entries that may still be
@@ -62,7 +69,7 @@ fn has_releases(folder: &Path, depth: usize, rest: &mut usize, options: &ReadOpt
 /// Whether a file is a release, or says that its folder is one.
 fn is_release(path: &Path, options: &ReadOptions) -> bool {
     let is_manifest = path.file_name().is_some_and(|name| name == MANIFEST_FILE);
-    if is_manifest || is_zip(path) {
+    if options.looks_for(CLASS_PACKAGES.id()) && (is_manifest || is_zip(path)) {
         return true;
     }
     let target = fs::canonicalize(path);

@@ -258,6 +258,10 @@ impl DirectoryRegistry {
                 format!("{path} is a link to a file that does not exist"),
                 "remove it, or put the file in its place",
             ),
+            LinkProblem::Unreadable(error) => (
+                format!("{path} is a link that cannot be followed: {error}"),
+                "remove it, or repair it",
+            ),
         };
         let finding = Diagnostic::warning(Code::BrokenPackage, message).hint(hint);
         lock(&self.findings).push(finding);

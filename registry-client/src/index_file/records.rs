@@ -175,10 +175,12 @@ impl IndexFileRegistry {
         Ok(Some(records))
     }
 
-    /// Remembers that a line which cannot be read hides a version. A line of another ecosystem hides none that is used.
+    /// Remembers that a line which cannot be read hides a version. A line that certainly belongs to another ecosystem
+    /// hides none that is used.
     pub(super) fn hide_version(&self, package: &str, line: &[u8], number: usize) {
-        let ecosystem = IndexRecord::ecosystem_of_line(line);
-        if (self.ecosystem).is_some_and(|wanted| wanted != ecosystem) {
+        if let Some(wanted) = self.ecosystem
+            && IndexRecord::ecosystem_of_line(line).is_some_and(|stated| stated != wanted)
+        {
             return;
         }
         if let Some(version) = IndexRecord::version_of_line(line) {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
     Release, ReleaseSource, Version, most_similar_name,
@@ -59,8 +59,8 @@ pub struct RegistrySet {
 /// The registry that a package comes from, and the records of the package in it.
 type PackageOrigin<'set> = (&'set dyn Registry, Vec<IndexRecord>);
 
-/// Those of some packages that a registry has. One whose entry is not valid is there, too: it hides those of other
-/// registries.
+/// Those of some packages that a registry has. One of which it has a release twice is there, too: it hides those of
+/// other registries.
 fn which_are_there<'name>(
     registry: &dyn Registry,
     names: &'name [PackageName],
@@ -72,8 +72,10 @@ fn which_are_there<'name>(
                 .filter_map(|(name, records)| records.map(|_| name))
                 .collect())
         }
-        Err(RegistryError::Invalid(_)) if names.len() == 1 => Ok(names.iter().collect()),
-        Err(RegistryError::Invalid(_)) => {
+        Err(RegistryError::Invalid(finding)) if finding.code == Code::DuplicateRelease => {
+            if names.len() == 1 {
+                return Ok(names.iter().collect());
+            }
             let mut there = BTreeSet::new();
             for name in names {
                 there.extend(which_are_there(registry, std::slice::from_ref(name))?);

@@ -65,7 +65,11 @@ pub(super) fn rejected(
 
 /// The message of a JSON parser without its own position, which is in the line alone.
 pub(super) fn without_position(message: &str) -> &str {
-    message.split(" at line ").next().unwrap_or_default()
+    match message.rsplit_once(" at line ") {
+        // Messages may quote the input, with these words among others.
+        Some((before, place)) if place.starts_with(|first: char| first.is_ascii_digit()) => before,
+        _ => message,
+    }
 }
 
 /// The text that ends at a place, or before a colon there: the JSON parser is at its end when it is found to be wrong.

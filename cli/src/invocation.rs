@@ -237,7 +237,15 @@ impl Invocation {
 
     /// The command of this run about another project, unless it has other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
-        (!self.has_arguments()).then(|| self.command_for(&self.same_words(), project))
+        let mut same = self.clone();
+        // In the same folder, it would remove what this run writes.
+        if self.is("vendor")
+            && let Some(folder) = &mut same.folder
+            && let Some(name) = folder_of(project).file_name()
+        {
+            *folder = format!("{folder}-{}", quoted(Path::new(name)));
+        }
+        (!self.has_arguments()).then(|| same.command_for(&same.same_words(), project))
     }
 
     /// The name of the command, the packages that are named, and its options: without `--dry-run`, a command that was
@@ -258,10 +266,8 @@ impl Invocation {
 
     /// Whether the command has arguments besides its project and a folder before it, or is a subcommand.
     fn has_arguments(&self) -> bool {
-        let has = |id| argument_of(&self.command, id).is_some();
-        let is_folder_unknown = has("folder") && has("manifest") && self.folder.is_none();
         let takes_others = needs_arguments(&self.command) && self.folder.is_none();
-        takes_others || is_folder_unknown || self.command.contains(' ')
+        takes_others || self.command.contains(' ')
     }
 
     /// Whether a member of the workspace can be named with `-p` after all the words of this run.

@@ -31,7 +31,8 @@ pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> 
     let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
         Projects::One(manifest) => vec![manifest],
         Projects::Several(batch) => {
-            batch.report_left_out(context, output);
+            // The folder would look as if it had everything.
+            batch.require_all(context)?;
             batch.manifests
         }
     };

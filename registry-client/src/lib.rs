@@ -143,7 +143,9 @@ pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
 pub use object_releases::{ObjectReleases, releases_in_conflict, releases_without_contracts};
-pub use outdated::{BlockingRequirement, Downgrade, Outdated, OutdatedReport, outdated};
+pub use outdated::{
+    BlockingRequirement, Downgrade, Outdated, OutdatedReport, UpdateFailure, outdated,
+};
 #[cfg(feature = "index")]
 pub use package_folder::{ExcludedFile, FolderFile, PackageFolder};
 pub use registry::{PackageDescription, Registry, ReleaseDescription};

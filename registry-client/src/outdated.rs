@@ -25,8 +25,18 @@ pub struct OutdatedReport {
     pub packages: Vec<Outdated>,
     /// The releases that the update replaces by older ones. Empty if older versions are preferred.
     pub downgrades: Vec<Downgrade>,
-    /// Whether the update has no resolution, or none was found within the limits.
-    pub update_fails: bool,
+    /// Why there is no update, if it fails: no downgrade, and no version that it allows, is known then.
+    pub failure: Option<UpdateFailure>,
+}
+
+/// Why an update of everything fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UpdateFailure {
+    /// It has no resolution.
+    Conflict,
+    /// None was found within the limits of the search.
+    GaveUp,
 }
 
 /// A release that an update of everything replaces by an older one.
@@ -113,9 +123,10 @@ pub fn outdated(
     afresh.locked = Locked::default();
     afresh.locked.kept = kept;
     afresh.update = None;
-    let fresh = match solve(afresh.clone(), registries, options)? {
-        Answer::Solved(fresh) => Some(fresh),
-        Answer::Conflict(_) | Answer::GaveUp { .. } | Answer::Cancelled => None,
+    let (fresh, failure) = match solve(afresh.clone(), registries, options)? {
+        Answer::Solved(fresh) => (Some(fresh), None),
+        Answer::Conflict(_) => (None, Some(UpdateFailure::Conflict)),
+        Answer::GaveUp { .. } | Answer::Cancelled => (None, Some(UpdateFailure::GaveUp)),
     };
     let names: Vec<PackageName> = resolution
         .packages()
@@ -126,7 +137,7 @@ pub fn outdated(
         .collect();
     let latest = latest_versions(request, &names, registries)?;
     let mut report = OutdatedReport {
-        update_fails: fresh.is_none(),
+        failure,
         ..OutdatedReport::default()
     };
     let seen = fresh.as_deref().unwrap_or(resolution);

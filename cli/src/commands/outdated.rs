@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_registry_client::{Downgrade, Outdated, OutdatedReport, RegistrySet, outdated};
+use pkgres_registry_client::{
+    Downgrade, Outdated, OutdatedReport, RegistrySet, UpdateFailure, outdated,
+};
 use pkgres_resolver::{Locked, Preference, Request, Resolution};
 use serde_json::{Value, json};
 
@@ -88,8 +90,8 @@ struct OutdatedProject {
     packages: Vec<Outdated>,
     /// The packages that an update replaces by older ones.
     downgrades: Vec<Downgrade>,
-    /// Whether an update of everything has no resolution.
-    update_fails: bool,
+    /// Why an update of everything fails, if it does.
+    failure: Option<UpdateFailure>,
     /// What the newer versions change for the classes of the project.
     effects: ProjectEffects,
     reasons: YankReasons,
@@ -116,7 +118,7 @@ impl OutdatedProject {
         let OutdatedReport {
             mut packages,
             downgrades,
-            update_fails,
+            failure,
             ..
         } = report?;
         let effects = effects_of(
@@ -138,21 +140,22 @@ impl OutdatedProject {
             resolution,
             packages,
             downgrades,
-            update_fails,
+            failure,
             effects,
             reasons,
             preference: request.options.prefer,
         })
     }
 
-    /// What was excluded, whether an update fails, and whether it prefers older versions. `update` is the command that updates the packages.
+    /// What was excluded, whether an update fails, and whether it prefers older versions. `update` is the command that
+    /// updates the packages.
     fn notes(&self, update: &str) -> Vec<String> {
         let mut notes = show::excluded(&self.resolution, &self.reasons);
-        if self.update_fails {
-            notes.push(format!(
-                "An update of all packages has no resolution: `{update} --dry-run` says why"
-            ));
-        }
+        let failure = self.failure.map(|failure| match failure {
+            UpdateFailure::Conflict => "An update of all packages has no resolution",
+            _ => "Whether an update of all packages has a resolution was not found out",
+        });
+        notes.extend(failure.map(|it| format!("{it}: `{update} --dry-run` says why")));
         if self.preference == Preference::Oldest {
             notes.push(format!(
                 "Older versions are preferred: `{update}` chooses the oldest that are allowed"

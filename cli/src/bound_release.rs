@@ -17,7 +17,9 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::Project;
-use crate::solve_task::{Searched, SolveTask};
+use crate::show;
+use crate::solve::require_current_lock;
+use crate::solve_task::{ExistingLock, Searched, SolveTask};
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// The releases of a resolution with their classes.
@@ -66,7 +68,8 @@ pub(crate) struct BoundRelease {
 }
 
 impl BoundRelease {
-    /// Binds a project to the versions of its lockfile, or else to those that the solver chooses.
+    /// Binds a project to the versions of its lockfile, or else to those that the solver chooses. In the mode `locked`,
+    /// the lockfile has to be up to date.
     pub(crate) fn of_project(
         project: &Project,
         context: &Context,
@@ -75,8 +78,16 @@ impl BoundRelease {
         let mut task = SolveTask::of_project(project, context)?;
         // The caller reports what it has to say about the manifest.
         task.warnings.clear();
+        if context.settings.is_set("locked") {
+            let mode = show::locked_mode(context);
+            require_current_lock(project, &task, &mode, context, output)?;
+        }
         let lock = project.lockfile(context)?;
-        task.existing_lock.clone_from(&lock);
+        task.existing_lock = lock.clone().map(|lock| {
+            let command = context.invocation.command_for("lock", &project.folder);
+            let remark = format!("The lockfile is out of date: `{command}` updates it");
+            ExistingLock { lock, remark }
+        });
         let package = Arc::clone(project.class_package()?);
         Self::solve(package, task, lock, context, output)
     }

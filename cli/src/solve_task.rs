@@ -41,10 +41,16 @@ pub(crate) struct SolveTask {
     pub(crate) accept_changed: bool,
     /// Where a conflict can point to, and what its hints can name.
     pub(crate) origin: RequestOrigin,
-    /// The existing lockfile. If the resolution differs from it, a note reports that.
-    pub(crate) existing_lock: Option<Lockfile>,
+    /// The existing lockfile.
+    pub(crate) existing_lock: Option<ExistingLock>,
     /// Warnings about the roots.
     pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// An existing lockfile, with the remark for a resolution that differs from it.
+pub(crate) struct ExistingLock {
+    pub(crate) lock: Lockfile,
+    pub(crate) remark: String,
 }
 
 /// The result of a search.
@@ -299,14 +305,11 @@ impl SolveTask {
                         });
                     }
                 }
-                if let Some(lock) = &self.existing_lock
+                if let Some(existing) = self.existing_lock
                     && let Ok(new_lock) = resolution.to_lockfile()
-                    && !LockDiff::between(lock, &new_lock).is_empty()
+                    && !LockDiff::between(&existing.lock, &new_lock).is_empty()
                 {
-                    let command = context.invocation.command("lock");
-                    output.remarks([format!(
-                        "The lockfile is out of date: this is the resolution that `{command}` would write"
-                    )]);
+                    output.remarks([existing.remark]);
                 }
                 // As below.
                 let unmet = self.registries.unmet_uses(&resolution);

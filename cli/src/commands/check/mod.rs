@@ -42,8 +42,6 @@ use crate::read_manifest::folder_of;
 use crate::registries::{ConfiguredRegistry, title_of};
 use crate::root_file::roots_beside_manifest;
 use crate::show::{self, counted};
-use crate::solve::require_current_lock;
-use crate::solve_task::SolveTask;
 use crate::workspace::no_workspace;
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -299,18 +297,16 @@ impl<'run> Checker<'run> {
         let may_implement = !package.manifest.implements.is_empty()
             || classes.any(|class| !class.extends.is_empty());
         let has_interfaces = self.interfaces.is_some() && may_implement;
-        if self.checks_members
-            && context.settings.is_set("locked")
-            && let Target::Package(folder) = target
-        {
-            let project = Project::open(folder, context)?;
-            let task = SolveTask::of_project(&project, context)?;
-            let mode = show::locked_mode(context);
-            require_current_lock(&project, &task, &mode, context, output)?;
-        }
         if self.checks_members || has_interfaces {
-            let bound = self.bound(target, package, output)?;
-            self.check_bound(bound);
+            match self.bound(target, package, output) {
+                Ok(bound) => self.check_bound(bound),
+                // The lockfile is not the one that this run has to use, which does not stop the check of others.
+                Err(failure) if matches!(failure.exit, Exit::Failed | Exit::Integrity) => {
+                    self.findings.extend(failure.findings);
+                    self.exit = self.exit.max(failure.exit);
+                }
+                Err(failure) => return Err(failure),
+            }
         } else if (self.interfaces.is_some() || has_inherited_properties(&package))
             && let Ok(bound) = self.bound(target, package, output)
         {

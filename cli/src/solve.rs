@@ -22,7 +22,7 @@ use crate::project::Project;
 use crate::read_manifest::{folder_of, manifest_at};
 use crate::root::ForeignRoot;
 use crate::show;
-use crate::solve_task::SolveTask;
+use crate::solve_task::{ExistingLock, SolveTask};
 use crate::yank_reasons::YankReasons;
 
 /// Solves the project of a manifest.
@@ -84,7 +84,11 @@ pub(crate) fn task_with_lock(
         && let Some(lock) = project.lockfile(context)?
     {
         task.request.locked = Locked::from_lockfile(&lock);
-        task.existing_lock = Some(lock);
+        let command = context.invocation.command("lock");
+        let remark = format!(
+            "The lockfile is out of date: this is the resolution that `{command}` would write"
+        );
+        task.existing_lock = Some(ExistingLock { lock, remark });
     }
     Ok(task)
 }
@@ -216,10 +220,5 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
 
 /// A hint about how to run a command without a mode that is set, `locked` or `frozen`.
 pub(crate) fn without_lock_mode(mode: &str, context: &Context) -> String {
-    if context.settings.from(mode).is_empty() {
-        format!("run it without `--{mode}`")
-    } else {
-        let variable = format!("PKGRES_{}=false", mode.to_uppercase());
-        format!("run it with {variable} in front of `pkgres`")
-    }
+    format!("run it {}", context.settings.run_without(mode))
 }

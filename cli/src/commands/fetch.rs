@@ -24,7 +24,7 @@ pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -
         let from = context.settings.from("no-cache");
         format!("run it without `--no-cache`{from}, or use `pkgres verify`, which keeps nothing")
     } else if context.registries.cache_folder().is_none() {
-        "set PKGRES_CACHE or HOME to a folder for the cache".to_owned()
+        context.registries.cache_hint().to_owned()
     } else {
         "PKGRES_CACHE names another folder for the cache".to_owned()
     };

@@ -134,7 +134,8 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
         releases: &releases,
         record,
         requiring: requiring.as_deref(),
-        is_offline: context.registries.is_offline(),
+        offline: (context.registries.is_offline())
+            .then(|| format!("`--offline`{}", context.settings.from("offline"))),
         description: description.as_ref(),
         location: location_of(&releases.source, &configured),
     };
@@ -224,7 +225,8 @@ struct Info<'run> {
     record: &'run IndexRecord,
     requiring: Option<&'run [PackageName]>,
     /// Whether registries on the network were not asked.
-    is_offline: bool,
+    /// What keeps the run from asking registries on the network, if anything does.
+    offline: Option<String>,
     description: Option<&'run PackageDescription>,
     /// The location of its registry, with the name.
     location: String,
@@ -344,14 +346,13 @@ impl Info<'_> {
     }
 
     fn requiring_text(&self) -> String {
-        match self.requiring {
-            None if self.is_offline => {
-                "required by: unknown (with `--offline`, registries on the network are not asked)\n"
-                    .to_owned()
-            }
-            None => "required by: unknown (the registry does not report it)\n".to_owned(),
-            Some([]) => "required by: nothing\n".to_owned(),
-            Some(names) => {
+        match (self.requiring, &self.offline) {
+            (None, Some(offline)) => format!(
+                "required by: unknown (with {offline}, registries on the network are not asked)\n"
+            ),
+            (None, None) => "required by: unknown (the registry does not report it)\n".to_owned(),
+            (Some([]), _) => "required by: nothing\n".to_owned(),
+            (Some(names), _) => {
                 let shown = names.iter().take(MAX_REQUIRING).map(ToString::to_string);
                 let more = names.len().saturating_sub(MAX_REQUIRING);
                 let more = (more > 0).then(|| format!("and {more} more"));

@@ -25,7 +25,7 @@ use crate::lock_owner::{OWN_FOLDER, other_root};
 use crate::lockfile::lock_missing_beside;
 use crate::output::Output;
 use crate::project::Project;
-use crate::registries::{is_override, is_reserved, online_run, title_of};
+use crate::registries::{is_override, is_reserved, title_of};
 use crate::show::{self, counted, locked_mode};
 use crate::solve::require_current_lock;
 use crate::solve_task::SolveTask;
@@ -458,13 +458,16 @@ fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>, context: &C
     }
     let named = named.join(", ");
     let from = context.settings.from("offline");
-    let finding = if context.registries.has_cache() {
+    let finding = if context.registries.cache_folder().is_some() {
         let message = format!("not in the cache, and `--offline` is set{from}: {named}");
-        Diagnostic::error(Code::Offline, message)
-            .hint(format!("run once {}", online_run(&context.settings)))
+        Diagnostic::error(Code::Offline, message).hint(format!(
+            "run once {}",
+            context.settings.run_without("offline")
+        ))
     } else {
-        let message = format!("neither `offline`{from} nor `no-cache` lets these be read: {named}");
-        Diagnostic::error(Code::Offline, message).hint("set only one of `offline` and `no-cache`")
+        let message =
+            format!("`--offline` is set{from}, and without a cache these cannot be read: {named}");
+        Diagnostic::error(Code::Offline, message).hint(context.registries.cache_hint())
     };
     Failure {
         findings: vec![finding],

@@ -220,7 +220,7 @@ fn check(
     output: &mut Output,
 ) -> Result<Option<Vec<IndexRecord>>> {
     let known = output.during("Looking up releases", context.registries.activity(), || {
-        known_releases(registry, candidate.package.name())
+        known_releases(registry, candidate.package.name(), context)
     })?;
     // That the token cannot read is said once.
     let mut said = None;
@@ -338,14 +338,18 @@ fn target(args: &PublishArgs, name: &PackageName, context: &Context) -> Result<R
 
 /// The releases that a registry has of a package; `None` if the token may publish there but not read, as that of a job
 /// may.
-fn known_releases(registry: &HttpRegistry, name: &PackageName) -> Result<Option<Vec<IndexRecord>>> {
+fn known_releases(
+    registry: &HttpRegistry,
+    name: &PackageName,
+    context: &Context,
+) -> Result<Option<Vec<IndexRecord>>> {
     let error = match registry.records(std::slice::from_ref(name)) {
         Ok(known) => return Ok(Some(known.into_iter().flatten().flatten().collect())),
         Err(error) => error,
     };
     let is_denied = error.to_diagnostic().code == Code::Denied;
     if !is_denied || registry.whoami().is_err() {
-        return Err(without_cache(error));
+        return Err(without_cache(error, context));
     }
     Ok(None)
 }
@@ -465,12 +469,12 @@ fn not_address(package: &Path, context: &Context) -> Result<()> {
 }
 
 /// The failure to read a registry, without the hint to use the cache instead, which does not help to publish.
-fn without_cache(error: RegistryError) -> Failure {
+fn without_cache(error: RegistryError, context: &Context) -> Failure {
     let mut failure = Failure::from(error.without_cache());
     for finding in &mut failure.findings {
         if finding.code == Code::Offline {
             // Another run would not fill a cache that this one could use.
-            finding.hints = vec!["a package is published without `--offline`".to_owned()];
+            finding.hints = vec![format!("run {}", context.settings.run_without("offline"))];
         }
     }
     failure

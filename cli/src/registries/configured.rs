@@ -16,7 +16,7 @@ use crate::settings::Origin;
 use crate::workspace;
 
 /// The beginning of the names that the packages of `overrides` have as registries.
-pub(crate) const OVERRIDE_PREFIX: &str = "override-";
+const OVERRIDE_PREFIX: &str = "override-";
 
 /// The number of bytes of the digest of a package in the name of its override.
 const DIGEST_BYTES: usize = 8;

@@ -7,7 +7,6 @@ use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryLocation, titl
 use super::ConfiguredRegistry;
 use crate::environment::token_file;
 use crate::invocation::Invocation;
-use crate::settings::Settings;
 
 /// How a registry on the network is named.
 const NETWORK_HINT: &str = "`--registry https://ADDRESS` names one for this run";
@@ -22,15 +21,6 @@ pub(super) fn configure_hint(configure: &str) -> String {
 
 /// How a registry is started.
 const SERVE_HINT: &str = "`pkgres serve --data registry` starts a registry on this machine; its address is `http://127.0.0.1:8642`";
-
-/// How to run without `offline`: the end of a hint that begins with "run".
-pub(crate) fn online_run(settings: &Settings) -> String {
-    if settings.is_set("offline") {
-        "with PKGRES_OFFLINE=false in front of `pkgres`".to_owned()
-    } else {
-        "without `--offline`".to_owned()
-    }
-}
 
 /// A registry on the network as the target of a command: its address, with the name that somebody gave it.
 pub(crate) fn shown_target(registry: &HttpRegistry) -> String {

@@ -11,9 +11,9 @@ mod open;
 mod probably_meant;
 
 pub(crate) use configured::{
-    ConfiguredRegistry, OVERRIDE_PREFIX, are_several, check_registries, is_override, is_reserved,
+    ConfiguredRegistry, are_several, check_registries, is_override, is_reserved,
 };
-pub(crate) use messages::{is_unconfigured, online_run, shown_target, title_of, unconfigured_hint};
+pub(crate) use messages::{is_unconfigured, shown_target, title_of, unconfigured_hint};
 pub(crate) use open::named_host;
 
 use std::path::{Path, PathBuf};
@@ -64,6 +64,8 @@ pub(crate) struct RegistryOptions {
     overrides: Overrides,
     /// The folder of cached data, unless `--no-cache` is set.
     cache_folder: Option<PathBuf>,
+    /// Whether `--no-cache` is set.
+    without_cache: bool,
     network: NetworkOptions,
     /// The requests of this run that have no answer yet.
     activity: NetworkActivity,
@@ -93,12 +95,13 @@ impl RegistryOptions {
                 files => files.to_vec(),
             };
             options.overrides = Overrides::of(&settings.project)?;
+            options.without_cache = args.no_cache;
             options.cache_folder = options.cache_folder.filter(|_| !args.no_cache);
         }
         if let Some(args) = network.or(args.map(|args| &args.network)) {
             options.network = NetworkOptions {
                 offline: args.offline,
-                online_run: online_run(settings),
+                online_run: settings.run_without("offline"),
                 allow_http: args.allow_http,
                 ca_files: args.ca_files.clone(),
                 without_state: settings.is_set("no-state"),
@@ -158,11 +161,6 @@ impl RegistryOptions {
         let mut options = self.clone();
         options.provided_files = settings_near(package)?.provided_files()?;
         Ok(options)
-    }
-
-    /// Whether registries on the network can be read from the cache.
-    pub(crate) fn has_cache(&self) -> bool {
-        self.cache_folder.is_some()
     }
 
     /// Whether registries on the network are not asked.
@@ -345,6 +343,15 @@ impl RegistryOptions {
     /// The folder of cached data, if there is one and it is used.
     pub(crate) fn cache_folder(&self) -> Option<&Path> {
         self.cache_folder.as_deref()
+    }
+
+    /// How a run gets a cache, if there is none: a hint.
+    pub(crate) fn cache_hint(&self) -> &'static str {
+        if self.without_cache {
+            "set only one of `offline` and `no-cache`"
+        } else {
+            "set PKGRES_CACHE or HOME to a folder for the cache"
+        }
     }
 
     /// The requests of this run that have no answer yet.

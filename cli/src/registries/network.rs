@@ -57,6 +57,7 @@ impl RegistryOptions {
         }
         options.offline = self.network.offline;
         options.online_run.clone_from(&self.network.online_run);
+        self.cache_hint().clone_into(&mut options.cache_hint);
         options.allow_plain_http = self.network.allow_http;
         options.system_proxy = true;
         options.activity = self.activity.clone();

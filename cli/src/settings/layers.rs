@@ -126,6 +126,16 @@ impl Settings {
         }
     }
 
+    /// How to run without a flag that is set: the end of a hint that begins with "run" or "run it".
+    pub(crate) fn run_without(&self, flag: &str) -> String {
+        if self.is_set(flag) {
+            let variable = flag.to_uppercase().replace('-', "_");
+            format!("with PKGRES_{variable}=false in front of `pkgres`")
+        } else {
+            format!("without `--{flag}`")
+        }
+    }
+
     /// Whether a variable or a file sets a flag.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some_and(|effective| {

@@ -25,6 +25,8 @@ pub struct HttpOptions {
     pub offline: bool,
     /// How to run the program without [`offline`](Self::offline): the end of a hint that begins with "run".
     pub online_run: String,
+    /// How the program gets a cache: the hint of an [`offline`](Self::offline) run without one.
+    pub cache_hint: String,
     /// The sources of credentials.
     pub credentials: CredentialSources,
     /// Certificates of authorities to trust in addition to the system, as PEM.
@@ -79,6 +81,7 @@ impl HttpOptions {
             state_folder: None,
             offline: false,
             online_run: "without `--offline`".to_owned(),
+            cache_hint: "name a folder for the cache".to_owned(),
             credentials: CredentialSources::default(),
             authorities: Vec::new(),
             allow_plain_http: false,

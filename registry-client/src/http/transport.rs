@@ -35,10 +35,6 @@ use super::tls_error::{CertificateProblem, is_without_tls};
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
 
-/// The hint for a run that may use neither the cache nor the network.
-const NO_CACHE_HINT: &str =
-    "with both `offline` and `no-cache`, nothing of the network can be read: set only one of them";
-
 /// How a token is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Authorization {
@@ -132,8 +128,8 @@ impl Transport {
         let title = self.title();
         let (message, hint) = if self.options.cache_folder.is_none() {
             (
-                format!("{title} cannot be read offline, as the cache is not used"),
-                NO_CACHE_HINT.to_owned(),
+                format!("{title} cannot be read offline without a cache"),
+                self.options.cache_hint.clone(),
             )
         } else {
             (

@@ -84,10 +84,9 @@ fn is_revision_with_lock(text: &str, lock: &Lockfile) -> bool {
     file_of(text).is_none() && *lock != Lockfile::default()
 }
 
-/// Whether a side is a folder without a lockfile.
+/// Whether a side is a project without a lockfile.
 fn has_no_lockfile(text: &str) -> bool {
-    let folder = Path::new(text);
-    folder.is_dir() && !folder.join(LOCK_FILE).exists()
+    file_of(text).is_some_and(|file| !file.exists())
 }
 
 fn is_member(folder: &str, context: &Context) -> bool {

@@ -56,8 +56,7 @@ impl Supplied {
 
     /// Whether a lockfile was made with the same host, members and overrides, as far as its packages say so.
     pub(super) fn agrees_with(&self, lock: &Lockfile) -> bool {
-        let is_provided =
-            |name: &PackageName| self.host.iter().any(|release| release.name == *name);
+        let provided: BTreeSet<&PackageName> = self.host.iter().map(|it| &it.name).collect();
         let same_sources = lock.packages.iter().all(|(release, locked)| {
             let Release { name, version } = release;
             match &locked.source {
@@ -65,25 +64,17 @@ impl Supplied {
                     self.members.get(name) == Some(version)
                 }
                 ReleaseSource::Registry(registry) if !is_reserved(registry.as_str()) => {
-                    !self.folders.contains(name) && !is_provided(name)
+                    !self.folders.contains(name) && !provided.contains(name)
                 }
-                ReleaseSource::BuiltIn => true,
-                // Most commands need no host, and are not told of it.
-                ReleaseSource::Host => self.host.contains(release) || !is_provided(name),
+                // What is built in comes last.
+                ReleaseSource::BuiltIn => !provided.contains(name),
+                // Most commands need no host, and do not get one.
+                ReleaseSource::Host => self.host.contains(release) || !provided.contains(name),
                 ReleaseSource::Registry(_) => self.folders.contains(name),
             }
         });
-        let is_locked =
-            |name: &PackageName| lock.packages.keys().any(|release| release.name == *name);
-        let is_recorded = |(name, spec): (&PackageName, &Spec)| {
-            let recorded = lock.overrides.get(name);
-            !is_locked(name) || recorded.is_some_and(|recorded| recorded.set() == spec.set())
-        };
-        same_sources
-            && self.specs.iter().all(is_recorded)
-            && lock
-                .overrides
-                .keys()
-                .all(|name| self.specs.contains_key(name))
+        let recorded = lock.overrides.iter().map(|(name, spec)| (name, spec.set()));
+        let stated = self.specs.iter().map(|(name, spec)| (name, spec.set()));
+        same_sources && recorded.eq(stated)
     }
 }

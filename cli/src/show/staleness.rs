@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::annotation::{Annotation, Subject};
 use super::changed_digests::digest_hints;
-use super::staleness_line::{Line, is_made_of_folder};
+use super::staleness_line::Line;
 use crate::context::Context;
+use crate::registries::is_reserved;
 
 /// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
 /// locked are a separate error: updating the lockfile must not hide them. `mode` is the end of the other message.
@@ -80,7 +81,7 @@ fn location(entry: &Staleness) -> Option<Location> {
 /// Whether a source can be named with `--registry`: it is neither the host nor a folder of the project.
 fn is_registry(source: &ReleaseSource) -> bool {
     match source {
-        ReleaseSource::Registry(name) => !is_made_of_folder(name.as_str()),
+        ReleaseSource::Registry(name) => !is_reserved(name.as_str()),
         ReleaseSource::Host | ReleaseSource::BuiltIn => false,
     }
 }

@@ -5,7 +5,7 @@ use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spe
 use pkgres_resolver::Staleness;
 
 use super::source_title::{distinct_title, registry_title};
-use crate::registries::OVERRIDE_PREFIX;
+use crate::registries::is_override;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// A difference as a line of a report.
@@ -281,7 +281,7 @@ fn replacement_place(package: &PackageName, found: Option<&ReleaseSource>) -> Op
         ReleaseSource::Registry(name) if name.as_str() == WORKSPACE => {
             Some("the workspace now has".to_owned())
         }
-        ReleaseSource::Registry(name) if is_made_of_folder(name.as_str()) => {
+        ReleaseSource::Registry(name) if is_override(name) => {
             Some(format!("the override of {package} now has"))
         }
         ReleaseSource::Registry(_) | ReleaseSource::BuiltIn => None,
@@ -315,7 +315,7 @@ fn gone(entry: &Staleness) -> String {
         (ReleaseSource::Registry(name), None) if name.as_str() == WORKSPACE => {
             format!("{release} is no longer a member of the workspace, and no registry has it")
         }
-        (ReleaseSource::Registry(name), None) if is_made_of_folder(name.as_str()) => {
+        (ReleaseSource::Registry(name), None) if is_override(name) => {
             format!("{release} {}, and no registry has it", was_from(locked))
         }
         (_, None) => format!("{release} is no longer in any registry"),
@@ -373,9 +373,4 @@ fn was_from(locked: &ReleaseSource) -> String {
             format!("was locked from {}", distinct_title(source))
         }
     }
-}
-
-/// Whether the registry of this name is a folder of the project: nobody looks for one that is called so.
-pub(super) fn is_made_of_folder(registry: &str) -> bool {
-    registry == WORKSPACE || registry.starts_with(OVERRIDE_PREFIX)
 }

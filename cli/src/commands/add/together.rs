@@ -1,7 +1,5 @@
 //! An edit of the requirements of a member that is solved together with others: all of them are locked again.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::{ManifestEdit, edited_context};
@@ -46,8 +44,6 @@ impl Together {
         let locks = AgreedLocks {
             batch: &self.batch,
             agreement: &self.agreement,
-            named: &BTreeSet::new(),
-            words: context.invocation.command_name(),
             dry_run,
         };
         let announce = |output: &mut Output| {

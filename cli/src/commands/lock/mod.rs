@@ -6,11 +6,9 @@ mod proposal;
 mod stale_members;
 mod together;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, Release, Version};
 use serde_json::json;
 
 pub(super) use self::agreement::{
@@ -26,7 +24,7 @@ use crate::command_line::CommandLine;
 use crate::commands::several_projects::{Batch, Change, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
 use crate::project::{Project, read_manifest};
@@ -292,13 +290,10 @@ fn lock_one(
     write(&project, proposal, writing, others, context, output)
 }
 
-/// Locks a project with the releases that all projects agreed on. The packages that were `named` to the command must
-/// be at agreed releases; `words` are that command with its own arguments.
+/// Locks a project with the releases that all projects agreed on.
 pub(super) fn lock_agreed(
     manifest: &Path,
     agreement: &Agreement,
-    named: &BTreeSet<PackageName>,
-    words: &str,
     writing: Writing<'_>,
     context: &Context,
     output: &mut Output,
@@ -310,34 +305,7 @@ pub(super) fn lock_agreed(
     let agreed = Some(&agreement.releases);
     let options = LockOptions::default();
     let proposal = propose(&project, task, &options, agreed, context, output)?;
-    // If a package has several releases for the sake of other projects, this one can do with another release.
-    let is_other = |release: &&Release| {
-        named.contains(&release.name) && !agreement.releases.contains(*release)
-    };
-    if let Some(Release { name, version }) = proposal.lock.packages.keys().find(is_other) {
-        let command = context.invocation.command_for(words, manifest);
-        return Err(disagrees_with_agreement(&project, name, version, &command));
-    }
     write(&project, proposal, writing, None, context, output)
-}
-
-/// The error for a project that takes a release other than the agreed ones.
-fn disagrees_with_agreement(
-    project: &Project,
-    name: &PackageName,
-    version: &Version,
-    command: &str,
-) -> Failure {
-    let message = format!(
-        "all projects together could change `{name}`, but {} by itself uses {name} {version}",
-        project.name()
-    );
-    let finding = Diagnostic::error(Code::LockStale, message)
-        .hint(format!("`{command}` updates this project only"));
-    Failure {
-        findings: vec![finding],
-        exit: Exit::Failed,
-    }
 }
 
 /// Writes a proposed lockfile if it differs from the previous one, and reports the changes. `others` is a note about

@@ -1,9 +1,6 @@
 //! Writes the lockfiles of projects that agreed on releases: all of them, or none.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-
-use pkgres_manifest::PackageName;
 
 use super::{Agreement, lock_agreed};
 use crate::commands::several_projects::{Batch, BatchResult, Change};
@@ -16,10 +13,6 @@ use crate::write_together::{ChangedFile, Writing};
 pub(in crate::commands) struct AgreedLocks<'a> {
     pub(in crate::commands) batch: &'a Batch,
     pub(in crate::commands) agreement: &'a Agreement,
-    /// The packages that are named to the command, and must be at agreed releases.
-    pub(in crate::commands) named: &'a BTreeSet<PackageName>,
-    /// The command with its own arguments.
-    pub(in crate::commands) words: &'a str,
     pub(in crate::commands) dry_run: bool,
 }
 
@@ -38,16 +31,7 @@ impl AgreedLocks<'_> {
             needs_all: true,
         };
         let lock = |manifest: &Path, writing: Writing<'_>, output: &mut Output| {
-            let (named, words) = (self.named, self.words);
-            lock_agreed(
-                manifest,
-                self.agreement,
-                named,
-                words,
-                writing,
-                context,
-                output,
-            )
+            lock_agreed(manifest, self.agreement, writing, context, output)
         };
         let outcomes = self.batch.write("Locking", &change, files, lock, output)?;
         if outcomes.are_all_done() {

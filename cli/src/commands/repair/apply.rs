@@ -1,6 +1,6 @@
 //! Makes the changes of a repair.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -156,20 +156,15 @@ impl Applied<'_> {
             packages: &args.update,
             precise: args.precise.as_deref(),
         };
-        let (agreement, named) = if args.update.is_empty() {
-            let agreement = agree(manifests, &LockOptions::default(), context, output)?;
-            (agreement, BTreeSet::new())
+        let agreement = if args.update.is_empty() {
+            agree(manifests, &LockOptions::default(), context, output)?
         } else {
             let moved = update.solve(manifests, context, output)?;
-            let (agreement, named) = (moved.agreement, moved.named);
-            let agreement = stabilize_update(agreement, &named, manifests, context, output)?;
-            (agreement, named)
+            stabilize_update(moved.agreement, &moved.named, manifests, context, output)?
         };
         let locks = AgreedLocks {
             batch,
             agreement: &agreement,
-            named: &named,
-            words: &update.words(),
             dry_run: self.is_dry_run(),
         };
         let announce = |output: &mut Output| {

@@ -75,8 +75,6 @@ fn update_together(
     let locks = AgreedLocks {
         batch,
         agreement: &agreement,
-        named: &named,
-        words: &update.words(),
         dry_run: args.write.dry_run,
     };
     let result = locks.write(&[], |_| {}, context, output)?;

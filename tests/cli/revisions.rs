@@ -162,10 +162,13 @@ fn a_deleted_lockfile_of_a_folder_that_is_named_is_a_removal() {
 - org.example.Log 1.0.0
 - org.example.App requires org.example.Log >=1.0.0,<2.0.0
 ";
-    assert_eq!(
-        diff(folder, &["HEAD", "app"]),
-        done(removed, "4 differences\n")
-    );
+    for project in ["app", "app/manifest.yaml"] {
+        assert_eq!(
+            diff(folder, &["HEAD", project]),
+            done(removed, "4 differences\n"),
+            "{project}"
+        );
+    }
     // A revision in which it never was is no better than a folder without one.
     let (code, _, stderr) = diff(folder, &["none", "app"]);
     assert_eq!(code, Some(2), "{stderr}");
@@ -233,6 +236,7 @@ fn a_revision_is_of_the_project_on_the_other_side() {
     let folder = repository.path();
     let same = done("", "No differences\n");
     assert_eq!(diff(folder, &["HEAD", "app"]), same);
+    assert_eq!(diff(folder, &["HEAD", "app/manifest.yaml"]), same);
     assert_eq!(diff(folder, &["app", "HEAD"]), same);
     assert_eq!(diff(folder, &["app/pkgres.lock", "HEAD"]), same);
     // A folder of a revision means its lockfile, as it does without a revision.

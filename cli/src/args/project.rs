@@ -98,7 +98,7 @@ pub(crate) struct OutdatedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// A lockfile, a folder with one, a git revision, or REVISION:PATH
+    /// A lockfile, a project, a git revision, or REVISION:PATH
     ///
     /// A revision means the lockfile of the same project at that revision.
     #[arg(default_value = "HEAD")]

@@ -427,7 +427,7 @@ fn violations_of_default(
     path: &ValuePath<'_>,
     exclusions: &Exclusions,
 ) -> (Vec<ValueViolation>, u64) {
-    // Reading it takes about as long as checking a value for each of these bytes.
+    // Reading `BYTES_PER_VALUE` bytes takes about as long as checking one value.
     let length = default.property.default.as_ref().map_or(0, String::len);
     let mut found = ContractCheck {
         values: (length / BYTES_PER_VALUE) as u64,

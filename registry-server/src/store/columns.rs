@@ -33,8 +33,8 @@ pub(crate) fn read_record(line: &str, limits: &Limits) -> Result<IndexRecord, Di
     reader.read_line(line, &|span| Location::new(&source, span))
 }
 
-/// Texts in the form that searches compare: lower case, one per line. The line feeds between them, which no word of a search has, keep a word from matching
-/// the end of one and the beginning of the next.
+/// Texts in the form that searches compare: lower case, one per line. No word of a search contains a line feed, so no
+/// word matches across two texts.
 pub(super) fn searched<'text>(texts: impl IntoIterator<Item = &'text String>) -> Value {
     let texts: Vec<String> = texts.into_iter().map(|text| text.to_lowercase()).collect();
     texts.join("\n").into()

@@ -85,14 +85,14 @@ const USES: &[(&str, &[Many])] = &[
         ],
     ),
     (
-        "calls of methods that there are not",
+        "calls of undefined methods",
         &[
             ("Name: a.C\nMethods:\n", "  stop~#: {}\n"),
             (BODY, "    - $.stpo~#()\n"),
         ],
     ),
     (
-        "properties that there are not",
+        "undefined properties",
         &[
             ("Name: a.C\nProperties:\n", "  p~#: {Contract: $}\n"),
             ("Methods:\n  run:\n    Body:\n", "    - $x~: $.q~#\n"),
@@ -143,7 +143,7 @@ const USES: &[(&str, &[Many])] = &[
         ],
     ),
     (
-        "templates that exclude properties that there are not",
+        "templates that exclude undefined properties",
         &[
             ("Name: a.C\nProperties:\n", "  p~#: {Contract: $}\n"),
             ("  t:\n    Contract: $.template(a.C, [p", ", p~q#"),

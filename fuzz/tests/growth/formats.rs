@@ -69,7 +69,7 @@ const VALIDATIONS: &[Parts] = &[
         "",
     ),
     (
-        "variables that there are not",
+        "undefined variables",
         "arguments:\n  a: {}\nvalidators:\n",
         "- script: {s: {inline: 'true', env_vars: [b#]}}\n",
         "",

@@ -56,7 +56,7 @@ const COMPARED: &[(&str, &[Many])] = &[
         )],
     ),
     (
-        "functions with successors that there are not",
+        "functions with undefined successors",
         &[(
             "Name: a.I\nFunctions:\n  stop: {}\n",
             "  f~#: {Deprecated: {since: 1.0.0, successor: F~#}}\n",

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pkgres_files::{FileSystem as _, RealFileSystem, make_folder, write_file};
 use pkgres_tests::archives;
 use pkgres_tests::random::Random;
-use pkgres_tests::writers::rounds;
+use pkgres_tests::writers::{outputs_at_once, rounds};
 
 use crate::server::Server;
 use crate::user::{User, publish_all};
@@ -169,17 +169,9 @@ fn a_killed_fetch_or_vendor_leaves_nothing() {
     );
 }
 
-/// Runs five commands at the same time, which all have to end well.
-fn at_once(command: impl Fn() -> Command) {
-    let running: Vec<Child> = (0..5)
-        .map(|_| {
-            let mut command = command();
-            command.stdout(Stdio::null()).stderr(Stdio::piped());
-            command.spawn().expect("the binary runs")
-        })
-        .collect();
-    for child in running {
-        let output = child.wait_with_output().expect("it ends");
+/// Runs a command several times at once: all have to succeed.
+fn succeed_at_once(command: impl Fn() -> Command) {
+    for output in outputs_at_once(|_| command()) {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{stderr}");
     }
@@ -203,9 +195,9 @@ fn five_that_fetch_or_vendor_at_once_do_not_disturb_each_other() {
     for _ in 0..rounds() {
         remove(&cache);
         remove(&vendored);
-        at_once(|| user.command(&["fetch", &app]));
+        succeed_at_once(|| user.command(&["fetch", &app]));
         user.does(&["fetch", &app, "--offline"]);
-        at_once(|| user.command(&vendor));
+        succeed_at_once(|| user.command(&vendor));
         assert_eq!(names(&vendored), expected);
         for name in expected.iter().filter(|name| name.ends_with(".zip")) {
             let bytes = std::fs::read(vendored.join(name)).expect("it is there");

@@ -148,9 +148,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Converts looks into steps. The search counts looks, and each conflict passes on those since the conflict before.
-    /// Each conflict adds a clause, and what a decision propagates can be everything: without this, a step could take
-    /// any time.
+    /// Converts looks into steps, so that a step is bounded work: propagating one decision can visit every clause. The
+    /// search converts its looks at each conflict.
     pub(crate) fn take_looks(&mut self, looks: u64) {
         self.looks += looks;
         self.taken = self.taken.saturating_add(self.looks / LOOKS_PER_STEP);

@@ -1,10 +1,10 @@
-//! The class rules of a valid resolution, checked on a selection.
+//! The rules of a valid selection that its releases alone decide: class rules and named prereleases.
 //!
 //! # Problem
 //!
 //! Every class that a release extends is found in what it requires; no class extends itself through others; and no
 //! class inherits two versions of one ancestor (a diamond with two ends). [`ClassRules`] can switch rules off.
-//! Prereleases that have to be named are checked here as well, so that a complete selection is judged in one place.
+//! Prereleases that have to be named are checked here as well, so that a complete selection is judged at once.
 //!
 //! # Idea
 //!
@@ -18,7 +18,7 @@
 //!
 //! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors whose names are
 //! defined several times, which is quadratic in the worst case. Most selections need no check at all: the index knows
-//! which packages have [separate classes](has_separate_classes): none of their classes can be part of a cycle or has
+//! which packages have [separate classes](is_known_valid): none of their classes can be part of a cycle or has
 //! the same name as a class of another package.
 
 use std::collections::VecDeque;
@@ -55,7 +55,7 @@ pub(crate) enum Violation {
 
 impl Violation {
     /// The paths of the violation from class to class; a cycle ends where it begins.
-    pub(crate) fn paths(&self) -> Vec<Vec<ClassAt>> {
+    pub(crate) fn closed_paths(&self) -> Vec<Vec<ClassAt>> {
         match self {
             Self::Missing { .. } | Self::UnnamedPrerelease(_) => Vec::new(),
             Self::Cycle(cycle) => {
@@ -96,9 +96,9 @@ pub(crate) fn violations(
     }
 }
 
-/// Whether a selection whose extended classes are all found is known to violate no rule: no package
-/// in it has a class whose name another one has too, or which can be part of a cycle.
-pub(crate) fn has_separate_classes(universe: &Universe, selection: &Selection) -> bool {
+/// Whether the index alone shows that a selection obeys all rules, if its extended classes are found: no package in it
+/// has a class whose name another one has too, or which can be part of a cycle, and no prerelease has to be named.
+pub(crate) fn is_known_valid(universe: &Universe, selection: &Selection) -> bool {
     if may_be_unnamed(universe, selection) {
         return false;
     }
@@ -149,18 +149,16 @@ impl Graph {
             parents: Vec::new(),
         };
         // Classes that extend nothing are nodes only if others extend them.
-        let extending: Vec<(usize, ReleaseId, Arc<ClassTable>)> = (selection.releases().iter())
-            .enumerate()
-            .filter_map(|(at, release)| {
-                if universe.catalog.extends_nothing(*release) {
-                    return None;
-                }
-                Some((at, *release, universe.class_table(*release)?))
-            })
-            .collect();
+        let extending = selection.releases().iter().filter_map(|release| {
+            if universe.catalog.extends_nothing(*release) {
+                return None;
+            }
+            Some((*release, universe.class_table(*release)?))
+        });
+        let extending: Vec<(ReleaseId, Arc<ClassTable>)> = extending.collect();
         let mut first: FxHashMap<ReleaseId, (u32, usize)> = FxHashMap::default();
-        for (number_of, (_, release, table)) in extending.iter().enumerate() {
-            first.insert(*release, (to_u32(graph.nodes.len()), number_of));
+        for (table_number, (release, table)) in extending.iter().enumerate() {
+            first.insert(*release, (to_u32(graph.nodes.len()), table_number));
             graph
                 .nodes
                 .extend(table.classes.iter().map(|class| ClassAt {
@@ -169,15 +167,10 @@ impl Graph {
                 }));
         }
         let mut others: FxHashMap<ClassAt, u32> = FxHashMap::default();
-        for (at, release, table) in &extending {
+        for (release, table) in &extending {
             let mut found = Vec::with_capacity(table.external.len());
             for class in &table.external {
-                let bound = selection.bound_at(*at);
-                let target = bound
-                    .iter()
-                    .copied()
-                    .find(|target| universe.catalog.defines(*target, *class));
-                let Some(target) = target else {
+                let Some((_, target)) = definer(universe, selection, *release, *class) else {
                     return Err(Violation::Missing {
                         release: *release,
                         class: *class,
@@ -187,8 +180,8 @@ impl Graph {
                     release: target,
                     class: *class,
                 };
-                let written = first.get(&target).and_then(|(from, number_of)| {
-                    let position = extending[*number_of].2.position(*class);
+                let written = first.get(&target).and_then(|(from, table_number)| {
+                    let position = extending[*table_number].1.position(*class);
                     position.map(|position| from + position)
                 });
                 // A class that only a wildcard defines is not in the table of its release. It extends nothing.

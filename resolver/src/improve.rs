@@ -40,14 +40,14 @@ pub(crate) fn search_and_improve(
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
     if !budget.engine.is_resumable() {
-        return budget.restartable(|budget| search_first(&mut None, problem, budget));
+        return budget.restartable(|budget| search_once(&mut None, problem, budget));
     }
-    let verdict = search_first(paused, problem, budget)?;
+    let verdict = search_once(paused, problem, budget)?;
     *paused = None;
     Ok(verdict)
 }
 
-fn search_first(
+fn search_once(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
     budget: &mut Budget,
@@ -294,7 +294,7 @@ impl Improvement<'_> {
         }
         // Without split packages, all extended classes are known to be found here.
         let is_separate =
-            self.split.is_empty() && class_rules::has_separate_classes(self.universe, &found);
+            self.split.is_empty() && class_rules::is_known_valid(self.universe, &found);
         if !is_separate && class_rules::violation(self.universe, &found).is_some() {
             return Ok(None);
         }

@@ -153,8 +153,8 @@ impl ModelPlan {
 
     /// The packages that the objects of a class may mean, of the packages that define the class and their releases.
     ///
-    /// A package without a release that can be chosen does not count, unless an object is pinned to a release of it.
-    /// All count if that leaves one that lacks the version of a pin: the object was pinned to another package.
+    /// Only packages count that have a release which can be chosen, or to which an object of the class is pinned. If none
+    /// is left, or only one that lacks the version of a pin, all count.
     pub fn eligible(
         &self,
         class: &ClassName,

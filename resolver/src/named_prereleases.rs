@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId, StatedRequirement, Universe};
+use crate::universe::{PackageId, ReleaseId, ReleaseRequirement, Universe};
 
 /// Whether a selection may have a prerelease that has to be named.
 pub(crate) fn may_be_unnamed(universe: &Universe, selection: &Selection) -> bool {
@@ -88,8 +88,8 @@ fn must_be_named(universe: &Universe, release: ReleaseId) -> bool {
 }
 
 /// Whether a requirement allows exactly one version of a package, by its name.
-fn names(universe: &Universe, stated: &StatedRequirement, prerelease: ReleaseId) -> bool {
-    let spec = &stated.requirement.spec;
+fn names(universe: &Universe, stated: &ReleaseRequirement, prerelease: ReleaseId) -> bool {
+    let spec = &stated.spec;
     stated.package == prerelease.package
         && spec.names_prerelease()
         && *spec.set() == VersionSet::exactly(universe.catalog.version(prerelease))

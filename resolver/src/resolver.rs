@@ -80,9 +80,8 @@ pub enum Step {
     Conflict(Box<Conflict>),
     /// No answer was found. There may or may not be a resolution.
     GaveUp {
-        /// The number of steps. If it is smaller than [allowed](SolveOptions::max_steps), more
-        /// steps would not help: an update could not find out whether the requested versions are
-        /// possible.
+        /// The number of steps taken, at least [`max_steps`](SolveOptions::max_steps): a conflict counts all looks
+        /// since the one before.
         steps: u64,
     },
     /// The solver was cancelled, see [`Cancellation`].
@@ -152,7 +151,7 @@ enum Phase {
     /// Check whether the lock is still valid as a whole.
     Lock,
     /// Decide each package once, without backtracking.
-    Greedy(Option<Box<Greedy>>),
+    Greedy(Box<Greedy>),
     /// Check whether a selection that is valid otherwise meets the contracts of the model.
     Candidate(Selection),
     /// Move what is to be updated, and as little else as possible.
@@ -208,8 +207,7 @@ impl Resolver {
             None => locked,
         };
         let policy = Policy::new(&options, locked);
-        let mut universe = Box::new(Universe::new(core.as_ref(), policy));
-        universe.catalog.override_requirements(overrides);
+        let mut universe = Box::new(Universe::new(core.as_ref(), policy, overrides));
         // Roots that exclude each other are not looked at.
         for root in roots.into_iter().filter(|_| invalid.is_none()) {
             universe.add_root(root);
@@ -224,7 +222,7 @@ impl Resolver {
                 (Some(conflict), _) => Phase::Invalid(Box::new(conflict)),
                 (None, Some(update_search)) => Phase::Update(Box::new(update_search)),
                 _ if has_lock => Phase::Lock,
-                _ => Phase::Greedy(None),
+                _ => Phase::Greedy(Box::default()),
             },
             update: report_builder,
             provided_names: FxHashSet::default(),
@@ -381,15 +379,12 @@ impl Resolver {
             self.phase = match &mut self.phase {
                 Phase::Lock => match locked_selection(universe, self.options.single_version)? {
                     Some(selection) => Phase::Candidate(selection),
-                    None => Phase::Greedy(None),
+                    None => Phase::Greedy(Box::default()),
                 },
-                Phase::Greedy(greedy) => {
-                    let greedy = greedy.get_or_insert_default();
-                    match greedy.advance(universe, budget)? {
-                        Some(selection) => Phase::Candidate(selection),
-                        None => Phase::FirstTier(FirstTier::default()),
-                    }
-                }
+                Phase::Greedy(greedy) => match greedy.advance(universe, budget)? {
+                    Some(selection) => Phase::Candidate(selection),
+                    None => Phase::FirstTier(FirstTier::default()),
+                },
                 Phase::Candidate(selection) => {
                     if violated_contracts(universe, selection, budget)?.is_empty() {
                         Phase::Selected(std::mem::take(selection))

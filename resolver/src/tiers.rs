@@ -38,7 +38,8 @@ use crate::universe::{PackageId, Universe};
 #[derive(Debug, Default)]
 pub(crate) struct FirstTier {
     search: Option<SearchEngine>,
-    /// What contracts forbid, as far as it was found.
+    /// The nogoods found so far, for the next [`Problem`]: it borrows the universe, so it is made again after an
+    /// interrupt.
     nogoods: Vec<Nogood>,
 }
 

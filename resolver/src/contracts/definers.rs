@@ -60,7 +60,7 @@ impl ModelCheck<'_> {
             }
             Definer::Required(requirement, _) => {
                 let details = self.universe.known_details(release);
-                let spec = details.requirements[requirement].requirement.spec.clone();
+                let spec = details.requirements[requirement].spec.clone();
                 let outcome = LookupOutcome::Defines(class);
                 let lookups = ancestors::lookups(release, requirement, class, outcome);
                 Allowed::Versions(AllowedVersions::Spec(spec), lookups)

@@ -35,7 +35,7 @@ pub struct Conflict {
     /// Whether it is proved that no smaller set of reasons is a contradiction. False if that was not tried or not
     /// finished.
     pub is_smallest: bool,
-    /// Suggestions: at most two about the conflict itself, and at most eleven about other packages that do not exist.
+    /// Hints: at most four about the conflict itself, and at most eleven about other packages that do not exist.
     pub hints: Vec<Hint>,
     /// Single changes that each make the problem solvable, with one release of the changed package. Each was tried. At
     /// most 24 requirements are tried, so there may be others; see [`find_repairs`](crate::find_repairs).
@@ -192,7 +192,7 @@ pub struct InheritingClass {
     pub versions: Vec<Version>,
 }
 
-/// A suggestion about a conflict.
+/// A sentence that may help to solve a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hint {

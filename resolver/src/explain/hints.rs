@@ -33,7 +33,7 @@ pub(super) fn hints(
         _ => None,
     });
     let owners: FxHashSet<PackageId> = owners.collect();
-    let with_candidates = ways_out(problem.universe, facts, &owners, &unsatisfiable);
+    let packages_in_between = packages_in_between(problem.universe, facts, &owners, &unsatisfiable);
     for fact in facts {
         match fact {
             Fact::Wanted { package } => hints.extend(requested_alternatives(problem, *package)),
@@ -104,7 +104,7 @@ pub(super) fn hints(
     }
     // Beside other hints: without these, the explanation would be incomplete.
     let mut excluded: Vec<Hint> = Vec::new();
-    for package in with_candidates {
+    for package in packages_in_between {
         if excluded.len() == MAX_HINTS {
             break;
         }
@@ -119,7 +119,7 @@ pub(super) fn hints(
 
 /// Required packages that also own a requirement in the conflict, sorted by name: an excluded release of one may lack that
 /// requirement.
-fn ways_out(
+fn packages_in_between(
     universe: &Universe,
     facts: &[Fact],
     owners: &FxHashSet<PackageId>,
@@ -151,7 +151,7 @@ fn excluded_definer(universe: &mut Universe, owner: PackageId, class: ClassId) -
             {
                 continue;
             }
-            let matching = (universe.catalog).versions_in(package, &stated.requirement.spec);
+            let matching = (universe.catalog).versions_in(package, &stated.spec);
             let defining = matching.intersection(&universe.catalog.definers(package, class));
             let known = found.entry(package).or_insert(PositionSet::EMPTY);
             *known = known.union(&defining);
@@ -268,8 +268,7 @@ fn empty_spec_hint(universe: &mut Universe, owner: PackageId, target: PackageId)
         let details = universe.details(release);
         let mut stated = details.requirements.iter();
         let stated = stated.find(|stated| stated.package == target)?;
-        let spec = stated.overridden.as_ref();
-        let spec = spec.unwrap_or(&stated.requirement.spec);
+        let spec = &stated.spec;
         spec.set().is_empty().then(|| spec.clone())
     })?;
     Some(match spec.probably_meant() {
@@ -319,7 +318,7 @@ fn excluded_hint(
 ) -> Hint {
     match exclusions {
         [PolicyExclusion::Yanked] => Hint::packages(format!(
-            "{release} {matches} but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+            "{release} {matches} but was yanked; it is chosen only if it is locked, or requested by an update"
         )),
         [PolicyExclusion::Prerelease] if is_obvious => prerelease_hint(release),
         [PolicyExclusion::Prerelease] => Hint::option(format!(
@@ -348,8 +347,7 @@ fn shown(universe: &Universe, release: ReleaseId) -> String {
     format!("{name} {}", universe.catalog.version(release))
 }
 
-/// The release of some of a package that is excluded for the fewest reasons, and rather for one that an option removes
-/// than because it was yanked; if there are several, the newest.
+/// Of some releases of a package, one with the fewest exclusions; of equals, one that is not yanked, then the newest.
 fn least_excluded(
     universe: &Universe,
     package: PackageId,
@@ -462,7 +460,7 @@ fn matching(
             .filter(|stated| stated.package == target)
         {
             if allowed_sets.contains(&universe.allowed(stated)) {
-                let mut versions = (universe.catalog).versions_in(target, &stated.requirement.spec);
+                let mut versions = (universe.catalog).versions_in(target, &stated.spec);
                 if let Some((_, class)) = stated.object {
                     versions = versions.intersection(&universe.catalog.definers(target, class));
                 }

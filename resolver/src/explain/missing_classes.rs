@@ -8,7 +8,7 @@ use super::phrases::{Edge, kind_and_name, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
 
 /// The candidates of a package with a class that extends a class of another package.
 pub(super) fn extending(
@@ -82,13 +82,9 @@ pub(super) fn required_packages(
         .iter()
         .map(|stated| stated.package)
         .collect();
-    let mut missing = required.clone();
-    missing.retain(|package| !problem.universe.catalog.is_delivered(*package));
-    if missing.is_empty() {
-        Ok(required)
-    } else {
-        Err(Missing::Packages(missing).into())
-    }
+    let catalog = &problem.universe.catalog;
+    catalog.ensure_delivered(required.iter().copied())?;
+    Ok(required)
 }
 
 /// The candidates of a package that do not define a class, and the newest one that is known to define it; `None`

@@ -79,7 +79,7 @@ pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Re
 /// An explanation in progress.
 #[derive(Debug)]
 pub(crate) struct Explanation {
-    /// Its facts are in the reduction.
+    /// What was refuted; its facts were moved into `reduction`.
     refuted: Refuted,
     reduction: Reduction,
     repairs: Option<SuggestedChanges>,

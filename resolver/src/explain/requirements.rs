@@ -11,7 +11,7 @@ use super::phrases::Subject;
 use super::violations::ViolationGroups;
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::{ClassId, PackageId, ReleaseId, StatedRequirement, Universe};
+use crate::universe::{ClassId, PackageId, ReleaseId, ReleaseRequirement, Universe};
 
 /// The releases that spell a requirement in the same way.
 #[derive(Debug, Clone)]
@@ -62,9 +62,7 @@ fn spellings_of_package(universe: &mut Universe, owner: PackageId) -> SpellingsO
                 continue;
             }
             let key = (target, universe.allowed(stated));
-            let requirement = &stated.requirement;
-            let is_implied = universe.catalog.requires_implicitly(release, target);
-            let spec = stated.overridden.as_ref().unwrap_or(&requirement.spec);
+            let spec = stated.manifest_spec.as_ref().unwrap_or(&stated.spec);
             let by_spec: &mut Vec<Spelling> =
                 (spellings.entry(key)).or_insert_with(|| Vec::with_capacity(1));
             let written = spec.written();
@@ -73,13 +71,13 @@ fn spellings_of_package(universe: &mut Universe, owner: PackageId) -> SpellingsO
                 let spelling = Spelling {
                     releases: Vec::new(),
                     spec: spec.clone(),
-                    location: requirement.location.clone(),
-                    is_implied,
+                    location: stated.location.clone(),
+                    is_implied: stated.is_implied,
                 };
                 by_spec.insert(at, spelling);
                 at
             });
-            by_spec[at].is_implied &= is_implied;
+            by_spec[at].is_implied &= stated.is_implied;
             by_spec[at].releases.push(release);
         }
     }
@@ -154,9 +152,9 @@ pub(super) fn object_requirements(
         let matches = stated.package == target && universe.allowed(stated) == *allowed;
         Some((stated, stated.object?)).filter(|_| matches)
     });
-    let mut of_objects: Vec<(&StatedRequirement, (ObjectId, ClassId))> = stated.collect();
+    let mut of_objects: Vec<(&ReleaseRequirement, (ObjectId, ClassId))> = stated.collect();
     let is_named =
-        |(_, (object, _)): &(&StatedRequirement, (ObjectId, ClassId))| violations.mention(*object);
+        |(_, (object, _)): &(&ReleaseRequirement, (ObjectId, ClassId))| violations.mention(*object);
     if of_objects.iter().any(is_named) {
         of_objects.retain(is_named);
     }
@@ -167,7 +165,7 @@ pub(super) fn object_requirements(
     let package = universe.catalog.name(target).clone();
     let mut reasons = Vec::new();
     for (stated, (object, class)) in of_objects {
-        let (shown, spec) = (model.shown(object), &stated.requirement.spec);
+        let (shown, spec) = (model.shown(object), &stated.spec);
         let definers = universe.catalog.definers(target, class);
         let versions = universe.catalog.versions_in(target, spec);
         // The missing class is the reason only if such a version exists.
@@ -192,7 +190,7 @@ pub(super) fn object_requirements(
             is_implied: false,
         };
         reasons.push(Reason {
-            location: stated.requirement.location.clone(),
+            location: stated.location.clone(),
             ..Reason::new(kind, text)
         });
     }

@@ -46,7 +46,7 @@ pub struct SuggestedChange {
     pub is_override: bool,
     /// The version to allow.
     pub allow: Version,
-    /// Why that version is chosen only by the update that requested it, if it is.
+    /// Why only an update that requests the version can choose it, if so.
     pub exclusion: Option<PolicyExclusion>,
     /// The location of the requirement, if it comes from a file.
     pub location: Option<Location>,
@@ -325,8 +325,7 @@ fn stated(
             .iter()
             .find(|stated| stated.package == *target);
         if let Some(stated) = stated.filter(|stated| universe.allowed(stated) == *allowed) {
-            let requirement = &stated.requirement;
-            spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
+            spelled.get_or_insert_with(|| (stated.spec.clone(), stated.location.clone()));
             versions.push(universe.catalog.version(owning).clone());
         }
     }

@@ -255,8 +255,7 @@ impl Greedy {
             index: (self.domains.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        let is_valid = !self.may_lack_classes
-            && class_rules::has_separate_classes(universe, &selection)
+        let is_valid = !self.may_lack_classes && class_rules::is_known_valid(universe, &selection)
             || class_rules::violation(universe, &selection).is_none();
         is_valid.then_some(selection)
     }
@@ -264,6 +263,8 @@ impl Greedy {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
 
     use super::*;
@@ -278,7 +279,7 @@ mod tests {
             IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
         };
         let mut records: Vec<IndexRecord> = lines.iter().map(read).collect();
-        let mut universe = Universe::new(None, Policy::default());
+        let mut universe = Universe::new(None, Policy::default(), BTreeMap::new());
         universe.add_root(Root::Package(Box::new(records.remove(0))));
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
         (universe.catalog).attach(source, CompiledIndex::compile(&records).into());

@@ -263,9 +263,9 @@ impl VersionColumn {
             text.is_ok_and(|text| Version::from_stored(text).is_ok())
         };
         let texts = self.texts.0.len();
-        let said = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
-        let said = said.map(|numbers| numbers[2]);
-        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.run(text)))
+        let text_numbers = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
+        let text_numbers = text_numbers.map(|numbers| numbers[2]);
+        text_numbers.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.run(text)))
     }
 
     /// Whether versions which [can be read](Self::can_be_read) are strictly ascending.

@@ -12,13 +12,11 @@ use super::{LockCheck, LockReport, Staleness};
 use crate::class_rules::{self, Violation};
 use crate::index::to_u32;
 use crate::selection::Selection;
-use crate::universe::{
-    EffectiveRequirement, PackageId, PackageRequirement, ReleaseId, StatedRequirement,
-};
+use crate::universe::{PackageId, PackageRequirement, ReleaseId, ReleaseRequirement};
 
 /// The bindings of the requirements of locked releases.
 #[derive(Debug, Default)]
-pub(super) struct Bindings {
+pub(super) struct BoundReleases {
     /// The position of the first binding of each release.
     starts: FxHashMap<ReleaseId, u32>,
     /// In the order of the requirements of each release.
@@ -28,7 +26,7 @@ pub(super) struct Bindings {
     specs: FxHashMap<(u32, u32), Spec>,
 }
 
-impl Bindings {
+impl BoundReleases {
     /// The release to which a requirement on `target` is bound; `None` if the lock does not bind
     /// it, or binds it to a release that is not locked.
     pub(super) fn of(&self, release: ReleaseId, number: usize, target: PackageId) -> Option<u32> {
@@ -56,10 +54,10 @@ impl LockCheck {
     }
 
     /// Whether the override of a requirement is new or has changed since the lock was written.
-    fn is_newly_overridden(&self, stated: &StatedRequirement) -> bool {
-        let requirement = &stated.requirement;
-        let locked = self.lock.overrides.get(&requirement.package);
-        stated.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
+    fn is_newly_overridden(&self, stated: &ReleaseRequirement) -> bool {
+        let name = self.universe.catalog.name(stated.package);
+        let locked = self.lock.overrides.get(name);
+        stated.manifest_spec.is_some() && locked.map(Spec::set) != Some(stated.spec.set())
     }
 
     pub(super) fn check_roots(&mut self, report: &mut LockReport) {
@@ -83,9 +81,8 @@ impl LockCheck {
                 continue;
             };
             for stated in &details.requirements {
-                let requirement = &stated.requirement;
-                let (package, spec) = (requirement.package.clone(), requirement.spec.clone());
-                let location = requirement.location.clone();
+                let package = self.universe.catalog.name(stated.package).clone();
+                let (spec, location) = (stated.spec.clone(), stated.location.clone());
                 match locked.get(&package) {
                     None => report.stale.push(Staleness::RequirementAdded {
                         root: name.clone(),
@@ -115,7 +112,7 @@ impl LockCheck {
                 if !details
                     .requirements
                     .iter()
-                    .any(|stated| stated.requirement.package == *package)
+                    .any(|stated| self.universe.catalog.name(stated.package) == package)
                 {
                     report.stale.push(Staleness::RequirementRemoved {
                         root: name.clone(),
@@ -194,12 +191,12 @@ impl LockCheck {
     ) {
         let details = self.universe.details(release);
         for stated in &details.requirements {
-            let requirement = &stated.requirement;
-            match locked.requires.get(&requirement.package) {
+            let required = self.universe.catalog.name(stated.package);
+            match locked.requires.get(required) {
                 None => report.stale.push(Staleness::NotBound {
                     owner: name.clone(),
                     owner_version: version.clone(),
-                    package: requirement.package.clone(),
+                    package: required.clone(),
                 }),
                 Some(bound) => report
                     .stale
@@ -210,7 +207,7 @@ impl LockCheck {
             if !details
                 .requirements
                 .iter()
-                .any(|stated| stated.requirement.package == *required)
+                .any(|stated| self.universe.catalog.name(stated.package) == required)
             {
                 report.stale.push(Staleness::NotRequired {
                     owner: name.clone(),
@@ -225,10 +222,9 @@ impl LockCheck {
     fn not_allowed(
         &self,
         owner: ReleaseId,
-        stated: &StatedRequirement,
+        stated: &ReleaseRequirement,
         locked: &Version,
     ) -> Option<Staleness> {
-        let requirement = &stated.requirement;
         let version = if self.universe.catalog.is_root(stated.package) {
             // A root is what it is now, whatever its version was when the lock was written.
             self.universe.catalog.version(ReleaseId {
@@ -238,14 +234,14 @@ impl LockCheck {
         } else {
             locked
         };
-        (!requirement.spec.matches(version)).then(|| Staleness::NotAllowed {
+        (!stated.spec.matches(version)).then(|| Staleness::NotAllowed {
             owner: self.universe.catalog.name(owner.package).clone(),
             owner_version: self.universe.catalog.version(owner).clone(),
-            package: requirement.package.clone(),
-            spec: requirement.spec.clone(),
-            is_override: stated.overridden.is_some(),
+            package: self.universe.catalog.name(stated.package).clone(),
+            spec: stated.spec.clone(),
+            is_override: stated.manifest_spec.is_some(),
             version: version.clone(),
-            location: requirement.location.clone(),
+            location: stated.location.clone(),
         })
     }
 
@@ -347,7 +343,7 @@ impl LockCheck {
         locked: impl Fn(&PackageName) -> Option<&'lock Version>,
     ) -> bool {
         let universe = &mut self.universe;
-        let Bindings {
+        let BoundReleases {
             starts,
             bound,
             requirements,
@@ -361,7 +357,7 @@ impl LockCheck {
         universe.visit_requirements(
             release,
             specs,
-            |EffectiveRequirement { package, spec, .. }| {
+            |ReleaseRequirement { package, spec, .. }| {
                 let version = locked(universe.catalog.name(package));
                 let index = match version {
                     // A root is what it is now, whatever its version was when the lock was written.

@@ -39,9 +39,9 @@ use crate::request::{
     ClassRules, Locked, LockedArtifacts, PrereleasePolicy, Request, Root, SolveOptions, artifacts,
 };
 use crate::selection::Selection;
-use crate::universe::{Missing, PackageId, Policy, Universe};
+use crate::universe::{PackageId, Policy, Universe};
 use crate::universe::{ProvideError, Supply, check_names};
-use comparison::{Bindings, check_release_counts, remove_unreached};
+use comparison::{BoundReleases, check_release_counts, remove_unreached};
 
 /// A check of a lockfile against a request. Like the solver, it does no input or output:
 /// [`needs`](Self::needs) names the packages to [`provide`](Self::provide), then
@@ -63,13 +63,14 @@ pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
     single_version: bool,
-    /// Whether class rules are checked, and whether a root has classes.
+    /// Whether class rules are checked.
     has_class_rules: bool,
+    /// Whether a root has classes.
     roots_have_classes: bool,
     /// The package of each locked release, in the order of the lock; empty before the first call of
     /// `needs`.
     packages: Vec<PackageId>,
-    bindings: Bindings,
+    bindings: BoundReleases,
 }
 
 impl LockCheck {
@@ -95,8 +96,7 @@ impl LockCheck {
             },
             Locked::default(),
         );
-        let mut universe = Universe::new(core.as_ref(), policy);
-        universe.catalog.override_requirements(overrides);
+        let mut universe = Universe::new(core.as_ref(), policy, overrides);
         let mut names = BTreeSet::new();
         for root in roots {
             if names.insert(root.name().cloned()) {
@@ -110,7 +110,7 @@ impl LockCheck {
             has_class_rules: options.classes != ClassRules::Ignored,
             roots_have_classes,
             packages: Vec::new(),
-            bindings: Bindings::default(),
+            bindings: BoundReleases::default(),
         };
         check.universe.catalog.provide_by_host(host_releases);
         check
@@ -263,9 +263,7 @@ pub(crate) fn locked_selection(
     single_version: bool,
 ) -> Result<Option<Selection>, Interrupt> {
     let missing = missing_packages(universe);
-    if !missing.is_empty() {
-        return Err(Missing::Packages(missing).into());
-    }
+    universe.catalog.ensure_delivered(missing)?;
     let selection = Selection::collect(universe, |universe, release, number, requirement| {
         if !requirement.is_known() {
             return None;

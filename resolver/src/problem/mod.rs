@@ -75,7 +75,7 @@ impl Variable {
     }
 }
 
-/// A rule that a proof uses, whichever versions of the owner it applies to.
+/// A rule that proofs refer to. It is about packages: it applies to every version of the owner that has it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Fact {
     /// Versions of `owner` require `target`, which allows only `allowed`.

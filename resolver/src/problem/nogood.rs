@@ -70,8 +70,11 @@ impl Nogood {
             return Self::of_unnamed_prerelease(problem, selection, release);
         }
         let mut terms = NogoodBuilder::default();
-        // That extended classes are found is part of the problem.
-        let paths = violation.paths();
+        let paths = violation.closed_paths();
+        debug_assert!(
+            !paths.is_empty(),
+            "clauses guarantee that extended classes are found"
+        );
         let is_diamond = paths.len() == 2;
         for path in &paths {
             for segment in segments(problem, selection, path) {

@@ -76,12 +76,19 @@ impl Change {
     pub(super) fn all(
         request: &Request,
         restriction: Restriction,
-        relaxed: &Relaxation,
-        version: Option<Version>,
+        relaxed: Relaxation,
         resolution: &Resolution,
     ) -> Vec<Self> {
-        let Restriction::Release { owner, package } = restriction else {
-            return vec![Self::one(request, restriction, relaxed, version)];
+        let change = Self::one(request, restriction, relaxed);
+        let Some(Self::Release {
+            owner,
+            package,
+            to,
+            allow,
+            ..
+        }) = change
+        else {
+            return change.into_iter().collect();
         };
         // A release of another line may not have the requirement.
         let requires = |chosen: &&ResolvedPackage| {
@@ -101,56 +108,50 @@ impl Change {
             based_on,
             owner: owner.clone(),
             package: package.clone(),
-            to: relaxed.spec(),
-            allow: version.clone().unwrap_or(Version::ZERO),
+            to: to.clone(),
+            allow: allow.clone(),
         });
         releases.collect()
     }
 
-    fn one(
-        request: &Request,
-        restriction: Restriction,
-        relaxed: &Relaxation,
-        version: Option<Version>,
-    ) -> Self {
+    /// The change that relaxes a restriction; `None` if it cannot be relaxed so.
+    fn one(request: &Request, restriction: Restriction, relaxed: Relaxation) -> Option<Self> {
         let from = restriction.spec(request);
-        let to = relaxed.spec();
-        let allow = version.unwrap_or(Version::ZERO);
-        match restriction {
-            Restriction::Requirement { root, package } => Self::Requirement {
-                root,
+        Some(match (restriction, relaxed) {
+            (Restriction::Requirement { root, package }, Relaxation::To(to, allow)) => {
+                Self::Requirement {
+                    root,
+                    package,
+                    from,
+                    to,
+                    allow,
+                }
+            }
+            (Restriction::Override { package }, Relaxation::Removed) => Self::NoOverride {
+                package,
+                from: from?,
+            },
+            (Restriction::Override { package }, Relaxation::To(to, allow)) => Self::Override {
                 package,
                 from,
                 to,
                 allow,
             },
-            Restriction::Override { package } => match (from, relaxed) {
-                (Some(from), Relaxation::Removed) => Self::NoOverride { package, from },
-                (from, _) => Self::Override {
-                    package,
-                    from,
-                    to,
-                    allow,
-                },
-            },
-            Restriction::Release { owner, package } => Self::Release {
+            (Restriction::Release { owner, package }, Relaxation::To(to, allow)) => Self::Release {
                 owner,
                 based_on: None,
                 package,
                 to,
                 allow,
             },
-            Restriction::CutOff => Self::CutOff {
-                until: match relaxed {
-                    Relaxation::Until(until) => Some(*until),
-                    _ => None,
-                },
-            },
-            Restriction::Prereleases => Self::Prereleases {
+            (Restriction::CutOff, Relaxation::Until(until)) => Self::CutOff { until: Some(until) },
+            (Restriction::CutOff, _) => Self::CutOff { until: None },
+            (Restriction::Prereleases, _) => Self::Prereleases {
                 policy: relaxed_policy(request.options.prerelease),
             },
-            Restriction::SingleVersion => Self::SideBySide,
-        }
+            (Restriction::SingleVersion, _) => Self::SideBySide,
+            _ => return None,
+        })
     }
 
     /// The restriction that the change relaxes.

@@ -35,7 +35,6 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     pub(super) fn narrow(&mut self, set: &BTreeSet<Restriction>) -> Result<Option<Repair>, E> {
         let relaxed = set.iter().map(|one| (one.clone(), Relaxation::Wholly));
         let mut relaxed: BTreeMap<Restriction, Relaxation> = relaxed.collect();
-        let mut versions: BTreeMap<Restriction, Version> = BTreeMap::new();
         for restriction in set {
             let narrowed = match restriction {
                 Restriction::Requirement { .. } => {
@@ -60,15 +59,13 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             let Some((spec, version)) = narrowed else {
                 return Ok(None);
             };
-            relaxed.insert(restriction.clone(), Relaxation::To(spec));
-            versions.insert(restriction.clone(), version);
+            relaxed.insert(restriction.clone(), Relaxation::To(spec, version));
         }
         let Some(resolution) = self.resolution_with(&relaxed)? else {
             return Ok(None);
         };
         let changes = relaxed.into_iter().flat_map(|(restriction, relaxed)| {
-            let version = versions.remove(&restriction);
-            Change::all(self.request, restriction, &relaxed, version, &resolution)
+            Change::all(self.request, restriction, relaxed, &resolution)
         });
         Ok(Some(Repair {
             changes: changes.collect(),
@@ -205,7 +202,10 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         let chosen = restriction.bound_versions(&resolution);
         for version in chosen.iter().rev() {
             let spec = self.compatible_with(version);
-            relaxed.insert(restriction.clone(), Relaxation::To(spec.clone()));
+            relaxed.insert(
+                restriction.clone(),
+                Relaxation::To(spec.clone(), version.clone()),
+            );
             if self.resolution_with(&relaxed)?.is_some() {
                 return Ok(Some((spec, version.clone())));
             }

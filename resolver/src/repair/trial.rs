@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, VersionSet};
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, Version, VersionSet};
 
 use super::restriction::{Restriction, relaxed_policy};
 use crate::budget::StepCount;
@@ -22,8 +22,8 @@ pub(super) enum Relaxation {
     Wholly,
     /// It allows these versions, of which old or new ones are tried first.
     Within(VersionSet, Preference),
-    /// It is replaced by this.
-    To(Spec),
+    /// It is replaced by this spec, for the sake of a version.
+    To(Spec, Version),
     /// The override does not exist.
     Removed,
     /// The cut-off date is later.
@@ -43,7 +43,7 @@ impl Relaxation {
                 let text = ends.collect::<Vec<_>>().join(" ");
                 Spec::native(&text, set.clone(), false)
             }
-            Self::To(spec) => spec.clone(),
+            Self::To(spec, _) => spec.clone(),
         }
     }
 }

@@ -47,7 +47,7 @@ impl Request {
         Self::of_roots(vec![Root::Package(Box::new(root))])
     }
 
-    /// Likewise, for several roots or one of another kind.
+    /// A request for several roots, or one of another kind, with the defaults of [`new`](Self::new).
     pub fn of_roots(roots: Vec<Root>) -> Self {
         Self {
             roots,
@@ -67,7 +67,7 @@ pub enum Root {
     /// A package, as the record of its manifest and classes: the only candidate of its name.
     Package(Box<IndexRecord>),
     /// A file that requires packages and is no release, such as the `requirements.yml` of Ansible. Its record has the
-    /// name of the file. Messages say no version of it.
+    /// name of the file. Messages name it without a version.
     File(Box<IndexRecord>),
     /// The objects of a model.
     Model(ModelRoot),
@@ -95,7 +95,7 @@ impl Root {
         self.record().map(|record| &record.name)
     }
 
-    /// Whether it has classes, as a model has. If so, the classes of the packages that it requires count.
+    /// Whether the root is a model or has classes; if so, the classes of what it requires matter.
     pub fn has_classes(&self) -> bool {
         self.record()
             .is_none_or(|record| record.classes.iter().flatten().next().is_some())
@@ -164,8 +164,8 @@ impl ModelRoot {
         self
     }
 
-    /// Sets where contracts on the classes of objects need not be met, because it is known that they cannot be. What
-    /// else contradicts itself is then found, too.
+    /// Sets where contracts on the classes of objects need not be met, because it is known that they cannot be. Other
+    /// contradictions are then still found.
     #[must_use]
     pub fn with_violated(mut self, violated: BTreeSet<ContractPlace>) -> Self {
         self.violated = violated;
@@ -286,9 +286,9 @@ pub enum Preference {
     Oldest,
 }
 
-/// The search engine. An [update](crate::Request::update) and the search for
-/// [repairs](crate::Conflict::suggestions) always use the native engine, because only that one supports
-/// goals and relaxed requirements.
+/// The search engine. [Updates](crate::Request::update), and everything that explains a conflict (its
+/// [reasons](crate::Conflict::reasons) and [suggestions](crate::Conflict::suggestions)), always use the native engine:
+/// only that one supports goals and relaxed requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
@@ -336,9 +336,7 @@ pub struct SolveOptions {
     /// exchanged for a better one with all others kept. The best resolution in the order of decisions can be much
     /// harder to find than another one. The default is 1,000.
     pub conflict_limit: u64,
-    /// The search engine. [Updates](crate::Request::update), and which
-    /// [reasons](crate::Conflict::reasons) are needed and what would
-    /// [repair](crate::Conflict::suggestions) a conflict, always use the native engine.
+    /// The search engine.
     pub engine: Engine,
     /// Whether to keep how it was proved that there is no resolution, see
     /// [`Resolver::take_evidence`](crate::Resolver::take_evidence). Only the native engine does.
@@ -372,6 +370,52 @@ impl Default for SolveOptions {
 /// An update: packages that move away from their locked versions.
 ///
 /// Other packages stay if possible. If none is named, a package moves only where the lock is no longer valid.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
+/// use pkgres_resolver::{Request, Resolution, Resolver, Step, Supply, Update, UpdateTarget};
+///
+/// /// Solves a request with these major versions of a database.
+/// fn solve(request: Request, versions: &[u64]) -> Resolution {
+///     let mut resolver = Resolver::new(request);
+///     loop {
+///         match resolver.step() {
+///             Step::Need(names) => {
+///                 for name in names {
+///                     let record = |major| IndexRecord::new(name.clone(), Version::new(major, 0, 0));
+///                     let supply = Supply::Releases {
+///                         source: ReleaseSource::Registry(RegistryName::parse("demo").unwrap()),
+///                         records: versions.iter().map(|major| record(*major)).collect(),
+///                     };
+///                     resolver.provide(&name, supply).unwrap();
+///                 }
+///             }
+///             Step::Solved(resolution) => return *resolution,
+///             other => panic!("no resolution: {other:?}"),
+///         }
+///     }
+/// }
+///
+/// let database = PackageName::parse("org.acme.Db")?;
+/// let root = IndexRecord::new(PackageName::parse("org.acme.Web")?, Version::new(1, 0, 0));
+/// let mut request = Request::new(root.with_requirement(database.clone(), Spec::parse(">=1")?));
+/// request.core = None;
+/// let first = solve(request.clone(), &[1]);
+///
+/// // Version 2 has been released. The lock alone keeps version 1.
+/// request.locked = first.to_locked();
+/// let same = solve(request.clone(), &[1, 2]);
+/// assert_eq!(same.packages()[0].version, Version::new(1, 0, 0));
+///
+/// let best = UpdateTarget::Best.into();
+/// request.update = Some(Update::from(BTreeMap::from([(database, best)])));
+/// let next = solve(request, &[1, 2]);
+/// let report = next.update().expect("an update was requested");
+/// assert_eq!(report.moved[0].to, Some(Version::new(2, 0, 0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Update {

@@ -123,7 +123,7 @@ impl Contents {
                 requires.push(BoundRequirement {
                     package: universe.catalog.name(required.package).clone(),
                     spec: required.spec,
-                    overridden: required.overridden,
+                    overridden: required.manifest_spec,
                     version: universe.catalog.read_version(*target),
                     is_implied: required.is_implied,
                 });

@@ -116,10 +116,10 @@ impl LockBuilder<'_> {
     fn packages(&self) -> impl Iterator<Item = (Release, LockedPackage)> {
         let catalog = &self.universe.catalog;
         let positions = catalog.roots().len()..self.selection.releases().len();
-        let has_locked_names = catalog.has_locked_names();
+        let locks_named_registry = catalog.locks_named_registry();
         positions.filter_map(move |at| {
             let release = self.selection.releases()[at];
-            let source = if has_locked_names {
+            let source = if locks_named_registry {
                 catalog.source_for_lock(release)?.clone()
             } else {
                 catalog.source(release.package)?.clone()

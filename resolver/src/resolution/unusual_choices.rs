@@ -10,7 +10,7 @@ use super::contents::{BoundRequirement, Contents, ResolvedOwner};
 use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{EffectiveRequirement, PackageId, PolicyExclusion, ReleaseId, Universe};
+use crate::universe::{PackageId, PolicyExclusion, ReleaseId, ReleaseRequirement, Universe};
 
 /// A package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,21 +241,17 @@ fn prerelease_reason(
             continue;
         }
         let mut naming = None;
-        universe.visit_requirements(
-            *owner,
-            &mut specs,
-            |EffectiveRequirement { spec, .. }| {
-                let is_on_it = bound.next() == Some(&prerelease);
-                if !is_on_it {
-                    return;
-                }
-                if naming.is_none() && spec.names_prerelease() {
-                    naming = Some(spec);
-                } else {
-                    required.push(spec);
-                }
-            },
-        );
+        universe.visit_requirements(*owner, &mut specs, |ReleaseRequirement { spec, .. }| {
+            let is_on_it = bound.next() == Some(&prerelease);
+            if !is_on_it {
+                return;
+            }
+            if naming.is_none() && spec.names_prerelease() {
+                naming = Some(spec);
+            } else {
+                required.push(spec);
+            }
+        });
         if let Some(spec) = naming {
             return PrereleaseReason::Named {
                 owner: universe.catalog.owner(*owner),
@@ -312,7 +308,7 @@ impl ArtifactChange {
     }
 
     /// Whether the digest is not one of the locked ones.
-    pub fn digest_differs(&self) -> bool {
+    pub(super) fn digest_differs(&self) -> bool {
         match &self.digest {
             Some(digest) => !self.locked.digests.contains(digest),
             None => !self.locked.digests.is_empty(),
@@ -320,7 +316,7 @@ impl ArtifactChange {
     }
 
     /// Whether the source is known to differ from the locked one.
-    pub fn source_differs(&self) -> bool {
+    pub(super) fn source_differs(&self) -> bool {
         self.locked
             .source
             .as_ref()
@@ -355,7 +351,7 @@ pub(super) fn first_compromise(universe: &Universe, selection: &Selection) -> Op
         universe.visit_requirements(
             release,
             &mut specs,
-            |EffectiveRequirement { spec, .. }| {
+            |ReleaseRequirement { spec, .. }| {
                 let target = bound.next().filter(|_| spec.names_prerelease());
                 named.extend(target.map(|target| target.package));
             },

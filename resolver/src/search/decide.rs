@@ -221,9 +221,9 @@ pub(super) struct RequiredVariable {
 /// A variable in the order, which is decided in its turn.
 #[derive(Debug, Clone, Copy)]
 struct PendingVariable {
-    pub(super) var: Var,
+    var: Var,
     /// The package that is required.
-    pub(super) package: PackageId,
+    package: PackageId,
 }
 
 #[derive(Debug, Default)]

@@ -220,7 +220,7 @@ impl Writer<'_, '_> {
                 let NogoodCause::Rule(violation) = &nogood.cause else {
                     return ClauseOrigin::Other;
                 };
-                let paths = violation.paths();
+                let paths = violation.closed_paths();
                 if paths.is_empty() {
                     return ClauseOrigin::Other;
                 }

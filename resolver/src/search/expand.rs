@@ -4,7 +4,8 @@
 //! A requirement that releases of a package share is one clause for all of them: "these releases
 //! exclude everything that the requirement does not allow".
 
-use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
+use crate::index::to_u32;
+use crate::problem::{Fact, LoopNogood, Problem, Variable};
 use crate::set::PositionSet;
 use crate::set::bits;
 use crate::universe::{Missing, PackageId, PackageRequirement, ReleaseId};
@@ -111,7 +112,7 @@ impl Search {
             .bindings
             .iter()
             .map(|(release, number, values)| {
-                let number = u32::try_from(*number).expect("fewer than 2^32 requirements");
+                let number = to_u32(*number);
                 (Variable::Binding(*release, number), values)
             });
         for (variable, values) in packages.chain(bindings) {
@@ -165,7 +166,7 @@ impl Search {
         target: PackageId,
     ) -> Var {
         if problem.is_split(target) {
-            let number = u32::try_from(number).expect("fewer than 2^32 requirements");
+            let number = to_u32(number);
             self.var(problem, Variable::Binding(release, number))
         } else {
             self.package_var(problem, target)
@@ -270,13 +271,13 @@ impl Search {
         self.new_clauses.push_back(number);
     }
 
-    pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
+    pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32) {
         let fact = Fact::Nogood(number);
         if !problem.is_in_force(&fact) {
             return;
         }
-        let terms: Vec<Term> = nogood
-            .terms
+        let terms = problem.nogoods()[number as usize].terms.clone();
+        let terms: Vec<Term> = terms
             .iter()
             .map(|(variable, values)| {
                 let var = self.var(problem, *variable);
@@ -323,7 +324,7 @@ impl Search {
         allowed == 0
     }
 
-    /// Adds the clause of a requirement, which has the number `position` in its release. Returns
+    /// Adds the clause of a requirement, which has the number `number` in its release. Returns
     /// whether it allows no existing release.
     pub(super) fn require(
         &mut self,

@@ -6,6 +6,12 @@
 //! none. This is NP-complete. Real packages have hundreds of releases that mostly share their requirements,
 //! and a SAT encoding with one variable for each release repeats every requirement for every release.
 //!
+//! # Clauses
+//!
+//! A *clause* here lists terms that cannot all hold: an incompatibility, the negation of a SAT clause. It is in conflict
+//! if all of its terms hold. If all but one hold, that one is excluded. A *literal* is a term of a binary clause. The
+//! public [`Derivation`](crate::Derivation) has the usual polarity; [`derive`] turns clauses around.
+//!
 //! # Idea
 //!
 //! `PubGrub` (Weizenbaum 2018): a term is a package and a set of versions, and each conflict is resolved into a
@@ -69,7 +75,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
-use crate::problem::{Nogood, Problem, Variable};
+use crate::problem::{Problem, Variable};
 use crate::selection::Selection;
 use crate::universe::{ClassRequirements, PackageRequirement, ReleaseId};
 
@@ -125,17 +131,15 @@ impl Search {
                 search.add_loop_nogood(problem, goal.package, loop_nogood);
             }
         }
-        let nogoods: Vec<Nogood> = problem.nogoods().to_vec();
-        for (number, nogood) in (0..).zip(&nogoods) {
-            search.add_nogood(problem, number, nogood);
+        for number in 0..to_u32(problem.nogoods().len()) {
+            search.add_nogood(problem, number);
         }
         search
     }
 
     pub(super) fn add_last_nogood(&mut self, problem: &mut Problem<'_>) {
-        if let Some(nogood) = problem.nogoods().last().cloned() {
-            let number = to_u32(problem.nogoods().len() - 1);
-            self.add_nogood(problem, number, &nogood);
+        if let Some(last) = problem.nogoods().len().checked_sub(1) {
+            self.add_nogood(problem, to_u32(last));
         }
     }
 
@@ -229,7 +233,7 @@ impl Search {
                 && !self.assignment.is_expanded(var, value)
             {
                 self.expand(problem, var, value)?;
-            } else if let Some(value) = self.to_probe(problem, var) {
+            } else if let Some(value) = self.value_to_probe(problem, var) {
                 if let Some(conflict) = self.probe(problem, budget, var, value)? {
                     return Ok(Some(conflict));
                 }
@@ -243,8 +247,8 @@ impl Search {
                 self.variable_queue.add(&self.assignment, var);
             }
             let propagated = self
-                .propagate_variable(var)
-                .and_then(|()| self.visit_watches(var));
+                .propagate_binary_clauses(var)
+                .and_then(|()| self.propagate_long_clauses(var));
             if let Err(conflict) = propagated {
                 return Ok(Some(conflict));
             }
@@ -370,7 +374,7 @@ impl Search {
         self.by_activity = true;
         self.variable_queue.clear();
         for var in 0..self.assignment.vars.len() {
-            let var = u32::try_from(var).expect("fewer than 2^32 variables");
+            let var = to_u32(var);
             self.variable_queue.add(&self.assignment, var);
         }
     }

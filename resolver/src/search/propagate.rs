@@ -32,7 +32,7 @@ const LITERALS_PER_LOOK: u64 = 4;
 impl Search {
     /// Propagates the binary clauses of a variable whose domain was reduced.
     #[inline]
-    pub(super) fn propagate_variable(&mut self, var: Var) -> Result<(), ClauseRef> {
+    pub(super) fn propagate_binary_clauses(&mut self, var: Var) -> Result<(), ClauseRef> {
         if self.assignment.var(var).single_value_watches != NONE {
             let absent = self.assignment.var(var).values;
             match bits::below(self.assignment.domain(var), absent) {
@@ -163,7 +163,7 @@ impl Search {
         Ok(())
     }
 
-    pub(super) fn visit_watches(&mut self, var: Var) -> Result<(), ClauseRef> {
+    pub(super) fn propagate_long_clauses(&mut self, var: Var) -> Result<(), ClauseRef> {
         if !self.clauses.is_watched(var) {
             return Ok(());
         }
@@ -225,7 +225,7 @@ impl Search {
 
     /// The value to probe: the best one of a package that is present, unless it is expanded.
     #[inline]
-    pub(super) fn to_probe(&self, problem: &Problem<'_>, var: Var) -> Option<u32> {
+    pub(super) fn value_to_probe(&self, problem: &Problem<'_>, var: Var) -> Option<u32> {
         if !self.assignment.is_present(var) || !self.is_of_package(var) {
             return None;
         }

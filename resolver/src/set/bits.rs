@@ -102,7 +102,7 @@ pub(crate) fn single(set: &[u64]) -> Option<u32> {
     found
 }
 
-/// The numbers of a set below its greatest possible one.
+/// How many numbers of a set are below its greatest possible one, which represents absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Below {
     Nothing,
@@ -110,12 +110,12 @@ pub(crate) enum Below {
     Several,
 }
 
-/// The numbers of a set that are less than `end`, which is its greatest possible one.
+/// How many numbers of a set are below `absent`, its greatest possible number.
 #[inline]
-pub(crate) fn below(set: &[u64], end: u32) -> Below {
+pub(crate) fn below(set: &[u64], absent: u32) -> Below {
     // Nearly all sets are so small.
     if let [word] = set {
-        return match word & !(1 << end) {
+        return match word & !(1 << absent) {
             0 => Below::Nothing,
             below if below.is_power_of_two() => Below::One(below.trailing_zeros()),
             _ => Below::Several,
@@ -123,7 +123,7 @@ pub(crate) fn below(set: &[u64], end: u32) -> Below {
     }
     let mut found = Below::Nothing;
     for (base, word) in (0_u32..).step_by(64).zip(set) {
-        let word = match end.checked_sub(base) {
+        let word = match absent.checked_sub(base) {
             Some(bit @ 0..64) => word & !(1 << bit),
             _ => *word,
         };

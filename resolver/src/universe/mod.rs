@@ -25,10 +25,11 @@ mod classes;
 mod policy;
 mod requirements;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
+use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use crate::derivation::ClassFiles;
@@ -42,9 +43,7 @@ pub(crate) use classes::{
 };
 pub(crate) use policy::Policy;
 use requirements::Requirements;
-pub(crate) use requirements::{
-    EffectiveRequirement, PackageRequirement, SetId, SpecCache, StatedRequirement,
-};
+pub(crate) use requirements::{PackageRequirement, ReleaseRequirement, SetId, SpecCache};
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ pub(crate) struct Universe {
 /// What a release requires and defines, as texts.
 #[derive(Debug)]
 pub(crate) struct Details {
-    pub(crate) requirements: Box<[StatedRequirement]>,
+    pub(crate) requirements: Box<[ReleaseRequirement]>,
     /// `None` if the classes are unknown.
     pub(crate) classes: Option<Arc<ClassTable>>,
 }
@@ -73,9 +72,14 @@ pub(crate) enum Missing {
 }
 
 impl Universe {
-    pub(crate) fn new(core: Option<&PackageName>, policy: Policy) -> Self {
+    /// A universe without releases. `overrides` replace the specs of requirements.
+    pub(crate) fn new(
+        core: Option<&PackageName>,
+        policy: Policy,
+        overrides: BTreeMap<PackageName, Spec>,
+    ) -> Self {
         Self {
-            catalog: Catalog::new(core, policy),
+            catalog: Catalog::new(core, policy, overrides),
             ..Self::default()
         }
     }
@@ -89,7 +93,7 @@ impl Universe {
             Root::Model(root) => {
                 let objects = (0..).map(ObjectId).zip(root.objects);
                 let objects = objects.map(|(object, requirement)| {
-                    StatedRequirement::of_object(
+                    ReleaseRequirement::of_object(
                         &mut self.catalog,
                         &root.model,
                         object,
@@ -147,7 +151,7 @@ impl Universe {
         &self,
         release: ReleaseId,
         specs: &mut SpecCache,
-        visit: impl FnMut(EffectiveRequirement),
+        visit: impl FnMut(ReleaseRequirement),
     ) {
         (self.requirements).visit(&self.catalog, release, specs, visit);
     }
@@ -165,7 +169,7 @@ impl Universe {
     }
 
     /// The candidates that a stated requirement allows.
-    pub(crate) fn allowed(&self, requirement: &StatedRequirement) -> PositionSet {
+    pub(crate) fn allowed(&self, requirement: &ReleaseRequirement) -> PositionSet {
         requirement.allowed(&self.catalog)
     }
 

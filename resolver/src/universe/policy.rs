@@ -211,11 +211,11 @@ fn by_package<'lock>(
 
 /// The facts that decide whether a release is a candidate.
 struct Eligibility<'release> {
-    pub(super) version: &'release Version,
+    version: &'release Version,
     /// Whether it was yanked, or published too late.
-    pub(super) excluded: bool,
+    excluded: bool,
     /// Whether it is no candidate, even if it is locked.
-    pub(super) is_left_out: bool,
+    is_left_out: bool,
 }
 
 /// The candidates of a package, and their order of preference.

@@ -69,7 +69,7 @@ pub(crate) struct UpdateSearch {
     /// The locked versions of each package, by name.
     locked_versions: BTreeMap<PackageName, BTreeSet<Version>>,
     /// The locked packages that are not named, by name.
-    locked: Vec<LockedPackage>,
+    locked: Vec<StayingPackage>,
     /// The packages that may have several releases: those that the lock has side by side, and
     /// others if there is no resolution otherwise.
     split: BTreeSet<PackageId>,
@@ -87,7 +87,7 @@ pub(crate) struct UpdateSearch {
 
 /// A locked package, and its locked releases.
 #[derive(Debug)]
-struct LockedPackage {
+struct StayingPackage {
     package: PackageId,
     releases: PositionSet,
 }
@@ -391,7 +391,7 @@ impl UpdateSearch {
         let Some(&at) = relock.untried.last() else {
             return Ok(Progress::Next(Stage::Final));
         };
-        let LockedPackage { package, releases } = &self.locked[at];
+        let StayingPackage { package, releases } = &self.locked[at];
         let package = *package;
         let mut present = relock.resolution.releases().iter();
         if present.all(|release| release.package != package || releases.contains(release.index)) {

@@ -4,14 +4,14 @@
 use pkgres_manifest::{PackageName, Release, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{HeldBack, LockedPackage, Progress, Stage, UpdateSearch};
+use super::{HeldBack, Progress, Stage, StayingPackage, UpdateSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, GoalScope, Goals, LoopNogood, Problem};
 use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
 use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
-use crate::universe::{Missing, PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// The owner of a locked requirement: a release, or a root.
 #[derive(Debug)]
@@ -52,20 +52,16 @@ impl UpdateSearch {
             .chain(targets)
             .cloned()
             .collect();
-        let mut missing: Vec<PackageId> = (names.iter())
-            .map(|name| universe.catalog.package_id(name))
-            .collect();
-        missing.retain(|package| !universe.catalog.is_delivered(*package));
-        if !missing.is_empty() {
-            return Err(Missing::Packages(missing).into());
-        }
+        let packages = names.iter().map(|name| universe.catalog.package_id(name));
+        let packages: Vec<PackageId> = packages.collect();
+        universe.catalog.ensure_delivered(packages)?;
         for (name, versions) in &self.locked_versions {
             let package = universe.catalog.package_id(name);
             if self.targets.iter().all(|(target, _)| target != name) {
                 let releases = versions.iter();
                 let releases =
                     releases.filter_map(|version| universe.catalog.index_of(package, version));
-                self.locked.push(LockedPackage {
+                self.locked.push(StayingPackage {
                     package,
                     releases: releases.collect(),
                 });

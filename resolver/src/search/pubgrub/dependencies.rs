@@ -9,9 +9,10 @@
 use std::fmt;
 
 use crate::budget::Interrupt;
+use crate::index::to_u32;
 use crate::problem::{Fact, Problem, Variable};
 use crate::set::PositionSet;
-use crate::universe::{ClassId, Missing, PackageId, ReleaseId};
+use crate::universe::{ClassId, ReleaseId};
 
 /// A package of the crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,7 +134,7 @@ fn add(
 /// Adds the nogoods that have a term which holds at a value of a variable.
 fn add_nogoods(problem: &Problem<'_>, variable: Variable, value: u32, found: &mut Vec<Dependency>) {
     for (number, nogood) in (0..).zip(problem.nogoods()) {
-        let count = u32::try_from(nogood.terms.len()).expect("few terms");
+        let count = to_u32(nogood.terms.len());
         for (term, (of, values)) in (0..).zip(&nogood.terms) {
             if *of == variable && values.contains(value) {
                 let others = PositionSet::range(0, count).without(term);
@@ -153,12 +154,7 @@ fn add_release(
     let details = problem.universe.details(release);
     let owner = release.package;
     let required = details.requirements.iter().map(|stated| stated.package);
-    let missing: Vec<PackageId> = required
-        .filter(|package| !problem.universe.catalog.is_delivered(*package))
-        .collect();
-    if !missing.is_empty() {
-        return Err(Missing::Packages(missing).into());
-    }
+    problem.universe.catalog.ensure_delivered(required)?;
     let mut is_impossible = false;
     for (number, stated) in details.requirements.iter().enumerate() {
         problem.universe.catalog.set_required(stated.package);
@@ -206,7 +202,7 @@ fn add_release(
                 add(problem, target, allowed.clone(), fact, found);
             }
             several => {
-                let count = u32::try_from(several.len()).expect("few providers");
+                let count = to_u32(several.len());
                 let target = VirtualPackage::Provider(release, class);
                 add(problem, target, PositionSet::range(0, count), fact, found);
             }

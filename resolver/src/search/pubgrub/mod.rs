@@ -299,7 +299,7 @@ impl Session<'_, '_> {
                 let details = self.problem.universe.details(release);
                 (0..details.requirements.len())
                     .map(|number| {
-                        let spec = &details.requirements[number].requirement.spec;
+                        let spec = &details.requirements[number].spec;
                         let target = self.problem.bound_variable(release, number);
                         let target = VirtualPackage::Variable(target);
                         (

@@ -157,18 +157,12 @@ impl Catalog {
         }
     }
 
-    /// Takes what a registry has of a package. Records of other packages are ignored.
+    /// Takes what a registry has of a package: only records of it.
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);
         match supply {
             Supply::Unknown => self.deliver(package, None, &[]),
-            Supply::Releases {
-                source,
-                mut records,
-            } => {
-                records.retain(|record| record.name == *name);
-                self.deliver(package, Some(source), &records);
-            }
+            Supply::Releases { source, records } => self.deliver(package, Some(source), &records),
         }
     }
 
@@ -199,14 +193,6 @@ impl Catalog {
         let loaded = self.indexes.add(source, index);
         self.deliver_from(package, loaded, number);
         self.connect(loaded, number, package);
-    }
-
-    /// Replaces the specs of requirements. No release may have been delivered before.
-    pub(crate) fn override_requirements(&mut self, overrides: BTreeMap<PackageName, Spec>) {
-        for (name, spec) in overrides {
-            let package = self.package_id(&name);
-            self.policy.override_spec(package, spec);
-        }
     }
 
     /// The specs that replace those of requirements.

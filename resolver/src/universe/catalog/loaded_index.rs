@@ -3,10 +3,10 @@
 //! A class that the first attached index knows is interned by its number there. Its name is read only when
 //! it is first needed.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{ClassName, ReleaseSource};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{ClassId, PackageId};
@@ -172,7 +172,7 @@ impl InternedPackage {
 pub(super) struct ClassNames {
     classes: Vec<InternedClass>,
     /// The classes that the first attached index does not have.
-    ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
+    ids: FxHashMap<ClassName, ClassId>,
 }
 
 #[derive(Debug)]

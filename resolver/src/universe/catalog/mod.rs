@@ -9,15 +9,15 @@ mod loaded_index;
 mod releases;
 mod roots;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
-use rustc_hash::FxBuildHasher;
+use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Spec, Version};
+use rustc_hash::FxHashMap;
 
 use super::policy::Candidates;
 use super::policy::Policy;
-use super::{ClassId, PackageId, ReleaseId};
+use super::{ClassId, Missing, PackageId, ReleaseId};
 use crate::index::{ANY_CLASS, ClassDefiners, CompiledIndex, to_u32, width};
 use crate::set::PositionSet;
 pub(crate) use deliver::check_names;
@@ -35,7 +35,7 @@ pub(crate) struct Catalog {
     /// By package.
     facts: Vec<PackageFacts>,
     /// The packages that do not come from attached indexes.
-    package_ids: HashMap<PackageName, PackageId, FxBuildHasher>,
+    package_ids: FxHashMap<PackageName, PackageId>,
     class_names: ClassNames,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
@@ -74,7 +74,11 @@ struct PackageFacts {
 
 impl Catalog {
     /// A catalog that holds nothing but the name of the core library, which has the root class.
-    pub(super) fn new(core: Option<&PackageName>, policy: Policy) -> Self {
+    pub(super) fn new(
+        core: Option<&PackageName>,
+        policy: Policy,
+        overrides: BTreeMap<PackageName, Spec>,
+    ) -> Self {
         let mut catalog = Self {
             policy,
             ..Self::default()
@@ -82,6 +86,10 @@ impl Catalog {
         if let Some(core) = core {
             catalog.core = Some(catalog.package_id(core));
             catalog.root_class = Some(catalog.class_id(&core.root_class()));
+        }
+        for (name, spec) in overrides {
+            let package = catalog.package_id(&name);
+            catalog.policy.override_spec(package, spec);
         }
         catalog
     }
@@ -172,6 +180,21 @@ impl Catalog {
     #[inline]
     pub(crate) fn is_delivered(&self, package: PackageId) -> bool {
         self.find_delivered(package).is_some()
+    }
+
+    /// Fails with the packages of which no releases were delivered yet.
+    pub(crate) fn ensure_delivered(
+        &self,
+        packages: impl IntoIterator<Item = PackageId>,
+    ) -> Result<(), Missing> {
+        let packages = packages.into_iter();
+        let missing = packages.filter(|package| !self.is_delivered(*package));
+        let missing: Vec<PackageId> = missing.collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Missing::Packages(missing))
+        }
     }
 
     #[inline]

@@ -234,7 +234,7 @@ impl Catalog {
 
 impl Catalog {
     /// Whether the lock names a registry other than the default one, which [may replace](Self::source_for_lock) it.
-    pub(crate) fn has_locked_names(&self) -> bool {
+    pub(crate) fn locks_named_registry(&self) -> bool {
         let artifacts = self.policy.locked().artifacts.values();
         let mut sources = artifacts.filter_map(|artifact| artifact.source.as_ref());
         sources.any(|source| matches!(source, ReleaseSource::Registry(name) if !name.is_default()))
@@ -298,7 +298,7 @@ impl Catalog {
         }
     }
 
-    /// The best release of a package with several versions for one requirement.
+    /// What a requirement on a split package is bound to: the locked release if it is allowed, or else the best.
     pub(crate) fn best_binding(
         &self,
         release: ReleaseId,

@@ -1,6 +1,6 @@
 //! The roots: packages, or an object model.
 //!
-//! A package without a name represents the model, so the search need not know about models. Nothing requires
+//! A package that no name leads to represents the model, so the search need not know about models. Nothing requires
 //! that package, and no message names it.
 
 use std::collections::BTreeSet;
@@ -72,13 +72,13 @@ impl Catalog {
         self.roots.ecosystem.unwrap_or(CLASS_PACKAGES)
     }
 
-    /// Adds the object model as a root; returns the release that represents it.
+    /// Adds the object model as a root.
     pub(in crate::universe) fn add_model(
         &mut self,
         model: Arc<ObjectModel>,
         contracts: ContractScope,
         violated: BTreeSet<ContractPlace>,
-    ) -> ReleaseId {
+    ) {
         // An index needs some name. A package that has the same name is another one.
         let name = PackageName::parse("the_object_model").expect("it is a name");
         let package = self.add_package(None, PackageFacts::named(&name));
@@ -91,7 +91,6 @@ impl Catalog {
             contracts,
             violated,
         });
-        release
     }
 
     pub(crate) fn roots(&self) -> &[ReleaseId] {

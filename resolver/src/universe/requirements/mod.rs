@@ -21,7 +21,7 @@ use crate::index::{IndexedRequirement, NONE, is_large, to_u32, width};
 use crate::set::PositionSet;
 use owners::OwnerGroups;
 pub(crate) use owners::SetId;
-pub(crate) use stated::{EffectiveRequirement, SpecCache, StatedRequirement};
+pub(crate) use stated::{ReleaseRequirement, SpecCache};
 
 /// What requirements allow, as far as no index holds it.
 #[derive(Debug, Default)]
@@ -33,10 +33,10 @@ pub(crate) struct Requirements {
     /// Specs that were read.
     specs: SpecCache,
     /// The requirements of the objects of a model.
-    objects: Arc<[StatedRequirement]>,
+    objects: Arc<[ReleaseRequirement]>,
     /// The releases that share a requirement, by package, target, and the set that they allow of it.
     owners: FxHashMap<(PackageId, PackageId, SetId), SetId>,
-    /// The same for the packages that were asked for, in less memory.
+    /// All groups of a package, found when one is first needed; `owners` has those that are stored as words.
     groups: FxHashMap<PackageId, OwnerGroups>,
 }
 
@@ -314,7 +314,7 @@ impl Requirements {
                 width: known_width(catalog, stated.package),
                 owners: Owners::Unknown,
                 is_as_indexed: false,
-                names_prerelease: stated.requirement.spec.names_prerelease(),
+                names_prerelease: stated.spec.names_prerelease(),
                 is_short: false,
             });
         }

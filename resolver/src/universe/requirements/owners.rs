@@ -69,6 +69,7 @@ impl Requirements {
         }
         let allowed = PositionSet::of_words(self.allowed_words(catalog, requirement));
         let group = (requirement.target, allowed);
+        // Targets may have been delivered since the groups were found, so they are found again.
         if !self.groups_of(package).contains_key(&group) {
             let groups = Self::find_groups(catalog, package);
             self.groups.insert(package, groups);

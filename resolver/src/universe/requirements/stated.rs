@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ObjectId, ObjectModel, Requirement, Spec};
+use pkgres_manifest::{ObjectId, ObjectModel, Spec};
 use rustc_hash::FxHashMap;
 
 use super::Requirements;
@@ -12,18 +12,23 @@ use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
 use crate::universe::{ClassId, PackageId, ReleaseId};
 
-/// A requirement of a release with its location.
+/// A requirement of a release, with overrides applied.
 #[derive(Debug, Clone)]
-pub(crate) struct StatedRequirement {
+pub(crate) struct ReleaseRequirement {
     pub(crate) package: PackageId,
-    pub(crate) requirement: Requirement,
+    /// The spec that counts.
+    pub(crate) spec: Spec,
     /// The spec of the manifest, if an override replaces it.
-    pub(crate) overridden: Option<Spec>,
+    pub(crate) manifest_spec: Option<Spec>,
+    /// Where it is stated, if that is known.
+    pub(crate) location: Option<Location>,
+    /// Whether it is not stated: every package requires the core library.
+    pub(crate) is_implied: bool,
     /// The object of a model that has the requirement, and the class that the release must define.
     pub(crate) object: Option<(ObjectId, ClassId)>,
 }
 
-impl StatedRequirement {
+impl ReleaseRequirement {
     /// The requirement of an object on a release that defines its class.
     pub(in crate::universe) fn of_object(
         catalog: &mut Catalog,
@@ -34,20 +39,18 @@ impl StatedRequirement {
         let instance = model.object(object);
         Self {
             package: catalog.package_id(&requirement.package),
+            spec: requirement.spec,
+            manifest_spec: None,
+            location: Some(instance.location.clone()),
+            is_implied: false,
             object: Some((object, catalog.class_id(&instance.class))),
-            requirement: Requirement {
-                package: requirement.package,
-                spec: requirement.spec,
-                location: Some(instance.location.clone()),
-            },
-            overridden: None,
         }
     }
 
     /// The candidates that the requirement allows.
     pub(in crate::universe) fn allowed(&self, catalog: &Catalog) -> PositionSet {
         let candidates = catalog.candidates_of(self.package);
-        let matching = catalog.versions_in(self.package, &self.requirement.spec);
+        let matching = catalog.versions_in(self.package, &self.spec);
         let matching = matching.intersection(&candidates);
         match self.object {
             Some((_, class)) => matching.intersection(&catalog.definers(self.package, class)),
@@ -56,23 +59,12 @@ impl StatedRequirement {
     }
 }
 
-/// A requirement of a release with overrides applied.
-pub(crate) struct EffectiveRequirement {
-    pub(crate) package: PackageId,
-    pub(crate) spec: Spec,
-    /// The spec of the manifest, if an override replaces it.
-    pub(crate) overridden: Option<Spec>,
-    /// Whether it is not stated: every package requires the core library.
-    pub(crate) is_implied: bool,
-    location: Option<Location>,
-}
-
 /// Specs that were read, by loaded index and number.
 pub(crate) type SpecCache = FxHashMap<(u32, u32), Spec>;
 
 impl Requirements {
     /// Takes the requirements of the objects of a model.
-    pub(in crate::universe) fn set_objects(&mut self, objects: Vec<StatedRequirement>) {
+    pub(in crate::universe) fn set_objects(&mut self, objects: Vec<ReleaseRequirement>) {
         self.objects = objects.into();
     }
 
@@ -81,7 +73,7 @@ impl Requirements {
         &mut self,
         catalog: &mut Catalog,
         release: ReleaseId,
-    ) -> Vec<StatedRequirement> {
+    ) -> Vec<ReleaseRequirement> {
         if catalog.is_model(release.package) {
             return self.objects.to_vec();
         }
@@ -93,16 +85,7 @@ impl Requirements {
         let mut requirements = Vec::new();
         let mut specs = std::mem::take(&mut self.specs);
         self.visit(catalog, release, &mut specs, |required| {
-            requirements.push(StatedRequirement {
-                package: required.package,
-                requirement: Requirement {
-                    package: catalog.name(required.package).clone(),
-                    spec: required.spec,
-                    location: required.location,
-                },
-                overridden: required.overridden,
-                object: None,
-            });
+            requirements.push(required);
         });
         self.specs = specs;
         requirements
@@ -115,18 +98,10 @@ impl Requirements {
         catalog: &Catalog,
         release: ReleaseId,
         specs: &mut SpecCache,
-        mut visit: impl FnMut(EffectiveRequirement),
+        mut visit: impl FnMut(ReleaseRequirement),
     ) {
         if catalog.is_model(release.package) {
-            for object in &*self.objects {
-                visit(EffectiveRequirement {
-                    package: object.package,
-                    spec: object.requirement.spec.clone(),
-                    overridden: None,
-                    is_implied: false,
-                    location: object.requirement.location.clone(),
-                });
-            }
+            self.objects.iter().cloned().for_each(visit);
             return;
         }
         let (number_of_index, number) = catalog.locate(release);
@@ -146,13 +121,14 @@ impl Requirements {
         if let Some(core) = core {
             let on_core = range.clone().rfind(|number| target(*number) == core);
             let spec = on_core.map_or_else(Spec::unspecified, &mut stated_spec);
-            let (spec, overridden) = catalog.policy().effective_spec(core, spec);
-            visit(EffectiveRequirement {
+            let (spec, manifest_spec) = catalog.policy().effective_spec(core, spec);
+            visit(ReleaseRequirement {
                 package: core,
                 spec,
-                overridden,
+                manifest_spec,
                 is_implied: on_core.is_none(),
                 location: on_core.and_then(|number| index.location(number)).cloned(),
+                object: None,
             });
         }
         for number in range {
@@ -160,13 +136,14 @@ impl Requirements {
             let is_left_out = package == release.package || catalog.is_left_out(package);
             if !is_left_out && Some(package) != core {
                 let spec = stated_spec(number);
-                let (spec, overridden) = catalog.policy().effective_spec(package, spec);
-                visit(EffectiveRequirement {
+                let (spec, manifest_spec) = catalog.policy().effective_spec(package, spec);
+                visit(ReleaseRequirement {
                     package,
                     spec,
-                    overridden,
+                    manifest_spec,
                     is_implied: false,
                     location: index.location(number).cloned(),
+                    object: None,
                 });
             }
         }
@@ -179,17 +156,5 @@ impl Catalog {
     pub(super) fn is_left_out(&self, package: PackageId) -> bool {
         let host = self.policy().host_package_of_unknown_version();
         host.is_some_and(|host| self.name(package) == host)
-    }
-
-    /// Whether a release requires the core library without stating it.
-    pub(crate) fn requires_implicitly(&self, release: ReleaseId, target: PackageId) -> bool {
-        let core = self.core_required_by(release.package);
-        if core != Some(target) || self.is_model(release.package) {
-            return false;
-        }
-        let (loaded, number) = self.locate(release);
-        let loaded = self.indexes().get(loaded);
-        let mut range = loaded.index().requirement_range(number);
-        !range.any(|number| loaded.target(number) == Some(target))
     }
 }

@@ -493,7 +493,11 @@ impl Runner {
     fn all_unchanged_before(&self, node: usize) -> impl Iterator<Item = usize> {
         (0..self.nodes.len()).filter(move |before| {
             let state = &self.nodes[*before];
-            let is_unchanged = state.is_unchanged() || self.graph.nodes()[*before].meta.hidden;
+            // What a plan cannot foresee may be as what follows needs it.
+            let is_unforeseen =
+                self.is_noop(*before) && matches!(state.result, LastResult::Unknown(_));
+            let is_hidden = self.graph.nodes()[*before].meta.hidden;
+            let is_unchanged = state.is_unchanged() || is_unforeseen || is_hidden;
             is_unchanged && self.graph.is_before(*before, node)
         })
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 
 use pkgres_engine::{
     AppliedState, Control, Directory, DriveOptions, File, Graph, GraphBuilder, GraphError, Kinds,
-    Machine, NodeStatus, RunOptions, StateError, Status, Step, drive,
+    Link, Machine, NodeStatus, RunOptions, StateError, Status, Step, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -192,6 +192,24 @@ fn what_is_gone_is_reversed_before_anything_new() {
     assert!(root.path("/srv").is_dir());
     let ids: Vec<_> = ending.nodes.iter().map(|(id, _)| id.to_string()).collect();
     assert_eq!(ids, ["file:/srv", "directory:/srv"]);
+}
+
+/// A folder goes if nothing is left in it, which a plan cannot know.
+#[test]
+fn a_plan_does_not_fail_where_a_run_replaces_a_folder() {
+    let root = Root::new();
+    root.apply(graph(vec![
+        ("directory:/srv", Box::new(Directory::new("/srv"))),
+        ("file:/srv/page", Box::new(File::new("/srv/page"))),
+    ]));
+    let link = || graph(vec![("link:/srv", Box::new(Link::new("/srv", "/opt")))]);
+    let ending = root.plan(link());
+    assert_ne!(ending.status, Status::Failed, "{ending:?}");
+    let (_, status) = ending.nodes.last().expect("the link");
+    assert!(matches!(status, NodeStatus::Deferred(..)), "{status:?}");
+    let ending = root.apply(link());
+    assert_eq!(ending.status, Status::Converged, "{ending:?}");
+    assert!(root.path("/srv").is_symlink());
 }
 
 #[test]

@@ -108,6 +108,23 @@ impl Root {
         found
     }
 
+    /// Runs a graph, as `pkgres plan` does.
+    pub(crate) fn plan(&self, graph: Graph) -> Ending {
+        let state = AppliedState::read(&*self.machine, location(), Kinds::default());
+        let graph = state.expect("it can be read").with_reversals(graph);
+        let run = RunOptions {
+            noop: true,
+            ..RunOptions::default()
+        };
+        let options = DriveOptions {
+            run,
+            ..DriveOptions::default()
+        };
+        let target: Arc<dyn pkgres_engine::Target> = self.machine.clone();
+        let (_control, controlled) = channel();
+        drive(graph, target, &options, controlled, |_| ())
+    }
+
     /// The identities that a plan shows as reversals, with what differs.
     pub(crate) fn planned(&self, graph: Graph) -> Vec<String> {
         let state = AppliedState::read(&*self.machine, location(), Kinds::default());

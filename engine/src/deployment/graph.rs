@@ -222,7 +222,7 @@ fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnos
                 let (one, other) = (Escaped::shortened(one), Escaped::shortened(other));
                 format!("for the objects `{one}` and `{other}`")
             })
-            .hint("name it by a property of the object, such as `${this.name}`"),
+            .hint("name it by a property in which the objects differ, such as `${this.name}`"),
         _ => finding
             .label(id.location.clone(), of_release(again))
             .label(place.clone(), of_release(first)),

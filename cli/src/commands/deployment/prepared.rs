@@ -131,9 +131,9 @@ impl Prepared {
         };
         if left_out > 0 {
             let resources = counted(left_out, "resource");
-            output.note(&format!(
+            output.remarks([format!(
                 "Skipped {resources} of classes; name a model with `--model`"
-            ));
+            )]);
         }
         let is_empty = left_out == 0 && deployment.resources().is_empty();
         let resources = deployment.resources().iter().cloned();

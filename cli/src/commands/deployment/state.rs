@@ -53,11 +53,11 @@ impl RemovedResources {
                 1 => ["is", "stays as it is"],
                 _ => ["are", "stay as they are"],
             };
-            output.note(&format!(
+            output.remarks([format!(
                 "{} of an earlier run {are} gone from the packages and {stay}: {}",
                 counted(ids.len(), "resource"),
                 listed(ids.iter())
-            ));
+            )]);
         }
         if !self.left_out.is_empty() {
             let ids = &self.left_out;
@@ -65,11 +65,11 @@ impl RemovedResources {
                 1 => "stays as it is",
                 _ => "stay as they are",
             };
-            output.note(&format!(
+            output.remarks([format!(
                 "{} of objects of an earlier run {stay} without `--model`: {}",
                 counted(ids.len(), "resource"),
                 listed(ids.iter())
-            ));
+            )]);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `pkgres update`
 
 mod members_update;
+mod older_versions;
 mod targets;
 mod workspace;
 
@@ -14,6 +15,7 @@ use pkgres_resolver::{Locked, Request, Resolution, Root, Update, UpdateReport};
 use serde_json::Value;
 
 pub(super) use self::members_update::{MembersUpdate, stabilize_update};
+use self::older_versions::why_older;
 use super::lock::note_skipped_registries;
 use super::members::Projects;
 use super::several_projects::is_solved_together;
@@ -112,6 +114,7 @@ fn update_one(
     )?;
     let classes = ProjectClasses::of(&project, &request.host_releases, context);
     let mut report = report(&resolution, &[]);
+    output.remarks(why_older(&report, &registries));
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);
     let notes = show::notes(&resolution, &reasons, context);

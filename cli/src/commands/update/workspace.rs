@@ -12,7 +12,7 @@ use pkgres_resolver::UpdateReport;
 use serde_json::json;
 
 use super::members_update::{MembersUpdate, MovedMembers, stabilize_update};
-use super::{FROM_CACHE, held_back, held_back_json, report, targets, update_one};
+use super::{FROM_CACHE, held_back, held_back_json, report, targets, update_one, why_older};
 use crate::args::UpdateArgs;
 use crate::commands::lock::{AgreedLocks, joint_task, note_skipped_registries};
 use crate::commands::several_projects::{Batch, BatchResult, Change, own_settings};
@@ -68,6 +68,11 @@ fn update_together(
         context,
     )?;
     let mut report = report(&moved.resolution, &moved.roots);
+    // All members have the registries of the workspace.
+    if let Some(manifest) = manifests.first() {
+        let registries = Project::open(manifest, context)?.open_registries(context)?;
+        output.remarks(why_older(&report, &registries));
+    }
     describe(&mut report, &mut held_back, manifests, context)?;
     let agreement = stabilize_update(moved, &named, manifests, context, output)?;
     let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));

@@ -45,8 +45,8 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     }
     let version = meant_version(&name, version, &registries, context)?;
     if chosen.contains(&version) {
-        report(&name, &version, "in_resolution", &[], output);
-        answer(&format!("{name} {version} is in the resolution"), output);
+        let text = format!("{name} {version} is in the resolution");
+        answer((&name, &version), "in_resolution", &[], &[text], output);
         return Ok(Exit::Done);
     }
     let members = Batch::solved_with(&project.manifest, context)?;
@@ -264,7 +264,6 @@ impl Tried<'_> {
         } else {
             "possible"
         };
-        report(name, version, status, &split, output);
         let (are, they_are) = match self.chosen.len() {
             1 => ("is", "it is"),
             _ => ("are", "they are"),
@@ -292,36 +291,29 @@ impl Tried<'_> {
                 )
             }
         };
-        answer(&text, output);
+        let hint = self.hint(!split.is_empty(), is_locked, context);
+        answer(self.release, status, &split, &[text, hint], output);
+    }
+
+    /// How to get the version.
+    fn hint(&self, is_split: bool, is_locked: bool, context: &Context) -> String {
+        let (name, version) = self.release;
         let invocation = &context.invocation;
         let arguments = format!("{} --precise {version}", self.named);
         let command = if self.is_joint {
             // Members agree on one release if they can.
-            if !split.is_empty() {
-                output.note(&format!(
-                    "hint: require {name} {version} in a member to get this version"
-                ));
-                return;
+            if is_split {
+                return format!("hint: require {name} {version} in a member to get this version");
             }
             invocation.command_for_none(&format!("update --workspace {arguments}"))
         } else {
             invocation.command(&format!("update {arguments}"))
         };
-        output.note(&if is_locked {
-            format!("hint: `{command}` sets this version")
-        } else {
-            let lock = invocation.command("lock");
-            format!("hint: `{lock}` writes a lockfile, and `{command}` sets this version")
-        });
-    }
-}
-
-/// Gives the answer in a sentence. A JSON document has it already.
-fn answer(text: &str, output: &mut Output) {
-    if output.is_json() {
-        output.note(text);
-    } else {
-        output.prose(&format!("{text}\n"));
+        if is_locked {
+            return format!("hint: `{command}` sets this version");
+        }
+        let lock = invocation.command("lock");
+        format!("hint: `{lock}` writes a lockfile, and `{command}` sets this version")
     }
 }
 
@@ -334,15 +326,17 @@ fn versions_of(name: &PackageName, resolution: &Resolution) -> BTreeSet<Version>
         .collect()
 }
 
-fn report(
-    name: &PackageName,
-    version: &Version,
+/// Answers about a release: in a sentence with a hint, or as a document that has both as notes.
+fn answer(
+    (name, version): (&PackageName, &Version),
     status: &str,
     split: &[&SideBySide],
+    lines: &[String],
     output: &mut Output,
 ) {
-    let split: Vec<&PackageName> = split.iter().map(|split| &split.name).collect();
     if output.is_json() {
+        let split: Vec<&PackageName> = split.iter().map(|split| &split.name).collect();
+        output.remarks(lines);
         output.json(&json!({
             "schema_version": 1,
             "status": status,
@@ -351,5 +345,8 @@ fn report(
             "side_by_side": split,
             "conflict": null,
         }));
+    } else if let Some((text, hints)) = lines.split_first() {
+        output.prose(&format!("{text}\n"));
+        output.notes(hints);
     }
 }

@@ -11,7 +11,7 @@ use super::address::shown;
 use super::request::Request;
 use super::tls_error::CertificateProblem;
 use crate::registry_error::{LATER_HINT, RegistryError, RequestErrorKind};
-use crate::registry_title::titled;
+use crate::registry_title::{registry_option, titled};
 
 /// The most characters of text from a server in a message.
 const SHOWN_CHARACTERS: usize = 300;
@@ -262,8 +262,9 @@ impl RequestError {
         let message = format!("{title} {what}: {}: {reason}{tried}", request.shown);
         let mut finding = Diagnostic::error(code, message);
         if may_be_done {
+            let option = registry_option(registry, address);
             finding = finding.hint(format!(
-                "the token may have been created: `pkgres token list --registry {address}` shows it, and \
+                "the token may have been created: `pkgres token list --registry {option}` shows it, and \
                  `pkgres token revoke` revokes it"
             ));
         }
@@ -274,9 +275,9 @@ impl RequestError {
                     let hint = Escaped::within(hint, SHOWN_CHARACTERS);
                     finding = finding.hint(hint.to_string());
                 }
-                self.with_hint_of_rejection(finding, address)
+                self.with_hint_of_rejection(finding, &registry_option(registry, address))
             }
-            _ => self.with_hints(finding, address),
+            _ => self.with_hints(finding, registry, address),
         }
     }
 
@@ -311,7 +312,12 @@ impl RequestError {
     }
 
     /// Adds what helps against an error that is not a rejection.
-    fn with_hints(&self, finding: Diagnostic, address: &str) -> Diagnostic {
+    fn with_hints(
+        &self,
+        finding: Diagnostic,
+        registry: &RegistryName,
+        address: &str,
+    ) -> Diagnostic {
         let error = &self.error;
         if let Some(moved_to) = &error.answer.moved_to {
             return finding.hint(format!(
@@ -335,8 +341,9 @@ impl RequestError {
                 if error.answer.code == "pkgres.not_owner" && error.answer.elsewhere.is_none() =>
             {
                 let package = self.request.package.as_ref().map_or("PACKAGE", PackageName::as_str);
+                let option = registry_option(registry, address);
                 finding.hint(format!(
-                    "`pkgres owner list {package} --registry {address}` shows the owners; one of them can add you with \
+                    "`pkgres owner list {package} --registry {option}` shows the owners; one of them can add you with \
                      `pkgres owner add`"
                 ))
             }
@@ -372,14 +379,14 @@ impl RequestError {
     }
 
     /// Adds what helps after a rejection with the code of the error.
-    fn with_hint_of_rejection(&self, finding: Diagnostic, address: &str) -> Diagnostic {
+    fn with_hint_of_rejection(&self, finding: Diagnostic, option: &str) -> Diagnostic {
         match self.error.answer.code.as_str() {
             "pkgres.no_such_token" => finding.hint(format!(
-                "`pkgres token list --registry {address}` shows the tokens with their ids"
+                "`pkgres token list --registry {option}` shows the tokens with their ids"
             )),
             "pkgres.no_such_version" => match &self.request.package {
                 Some(package) => finding.hint(format!(
-                    "`pkgres info {package} --registry {address}` lists its versions"
+                    "`pkgres info {package} --registry {option}` lists its versions"
                 )),
                 None => finding,
             },

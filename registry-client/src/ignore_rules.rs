@@ -49,6 +49,8 @@ pub enum NotPackedReason {
     Vendored,
     /// pkgres needs it while it runs, and an interrupted run can leave it.
     OfPkgres,
+    /// pkgres has deployed something in it.
+    Deployed,
 }
 
 impl NotPackedReason {
@@ -61,6 +63,7 @@ impl NotPackedReason {
             Self::Leftover => "left by version control or an editor",
             Self::Vendored => "written by `pkgres vendor`",
             Self::OfPkgres => "a file of pkgres itself",
+            Self::Deployed => "the root of a machine",
         }
     }
 }

@@ -39,6 +39,9 @@ pub struct ExcludedFile {
     pub reason: NotPackedReason,
 }
 
+/// The folder below the root of a machine that has the states of deployments, by default.
+pub(crate) const STATE_FOLDER: &str = "var/lib/pkgres";
+
 /// Why an entry of a package folder is not part of the package, if pkgres wrote it. `vendored` is of the folder that the
 /// entry is in.
 fn written_by_pkgres(
@@ -49,6 +52,10 @@ fn written_by_pkgres(
 ) -> Result<Option<NotPackedReason>, FileError> {
     if name.to_ascii_lowercase().starts_with(RESERVED) {
         return Ok(Some(NotPackedReason::OfPkgres));
+    }
+    // A package can have parts of a system; only a state of deployments shows that it is one.
+    if is_folder && path.join(STATE_FOLDER).is_dir() {
+        return Ok(Some(NotPackedReason::Deployed));
     }
     let is_vendored = if is_folder {
         VendoredArchives::are_all_of(path)?

@@ -27,7 +27,7 @@ use pkgres_manifest::{
 };
 
 use crate::artifact::Artifact;
-use crate::package_folder::PackageFolder;
+use crate::package_folder::{PackageFolder, STATE_FOLDER};
 use crate::registry::Registry;
 use crate::registry_error::RegistryError;
 use crate::registry_title::titled;
@@ -523,7 +523,7 @@ fn is_zip(path: &Path) -> bool {
 /// Whether a folder is the root of a machine: it has an operating system, or pkgres has deployed something below it. What
 /// lies on a machine are copies, which may have been changed there, and must not decide which releases there are.
 fn is_machine_root(folder: &Path) -> bool {
-    ["etc/os-release", "usr/lib/os-release", "var/lib/pkgres"]
+    ["etc/os-release", "usr/lib/os-release", STATE_FOLDER]
         .iter()
         .any(|path| folder.join(path).symlink_metadata().is_ok())
 }

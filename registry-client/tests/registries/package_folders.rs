@@ -32,6 +32,9 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         "acme.Vendored-1.0.0.zip",
         "Resources/acme.Vendored-1.0.0.zip",
         "Resources/.pkgres-pkgres.lock.1-1.tmp",
+        "machine/srv/page",
+        "machine/var/lib/pkgres/acme.Web/applied.json",
+        "image/etc/os-release",
     ] {
         write(path, "x");
     }
@@ -60,6 +63,7 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
             "Resources/large.iso",
             "Resources/pkgres.lock",
             "acme.Other-1.0.0.zip",
+            "image/etc/os-release",
             "manifest.yaml",
         ]
     );
@@ -75,6 +79,7 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
             "Resources/notes~ Leftover",
             "acme.Vendored-1.0.0.zip Vendored",
             "acme.Web-1.0.0.zip Archive",
+            "machine/ Deployed",
             "pkgres.lock OfProject",
             "third-party/ Vendored",
         ]

@@ -168,6 +168,13 @@ impl RegistryOptions {
         self.network.offline
     }
 
+    /// The same options, without the packages that overrides take from folders: for what was released.
+    pub(crate) fn without_overrides(&self) -> Self {
+        let mut options = self.clone();
+        options.overrides = Overrides::default();
+        options
+    }
+
     /// The same options, of a run that only uses what the cache has of registries on the network.
     pub(crate) fn offline(&self) -> Self {
         let mut options = self.clone();

@@ -211,10 +211,9 @@ fn of_registry(
         return Err(Failure::usage("name the package: `NAME@VERSION`"));
     };
     let beside = other.and_then(Other::folder);
-    let configured = context.registries.for_root(beside.as_deref())?;
-    let registries = context
-        .registries
-        .open(&configured, &context.read_options)?;
+    let released = context.registries.without_overrides();
+    let configured = released.for_root(beside.as_deref())?;
+    let registries = released.open(&configured, &context.read_options)?;
     let below = other.filter(|other| other.is_new && other.release.name == *name);
     let below = below.map(|other| &other.release.version);
     let supplies = registries.supply(std::slice::from_ref(name))?;

@@ -61,7 +61,8 @@ impl<'run> Released<'run> {
         format: Option<&'static dyn Format>,
         context: &'run Context,
     ) -> Result<Option<Self>> {
-        let configured = context.registries.for_root(root)?;
+        let released = context.registries.without_overrides();
+        let configured = released.for_root(root)?;
         let stated = format.or(context.ecosystem);
         // Folders have to be read as those of an ecosystem.
         for format in pkgres_formats::ALL.iter().copied() {
@@ -69,7 +70,7 @@ impl<'run> Released<'run> {
                 continue;
             }
             let options = context.read_options.of_ecosystem(format.ecosystem().id());
-            let registries = context.registries.open(&configured, &options)?;
+            let registries = released.open(&configured, &options)?;
             let found = releases_of(std::slice::from_ref(package), &registries, context)?;
             let Some(found) = found.into_iter().next().flatten() else {
                 continue;

@@ -296,6 +296,9 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
     };
     match newest.as_slice() {
         [] => format!("{name} has no version that could be chosen"),
+        [only] if universe.catalog.source(package) == Some(&ReleaseSource::BuiltIn) => {
+            format!("the only version of {name}{that_are} is {only}, which is built in")
+        }
         [only] => format!("the only version of {name}{that_are} is {only}"),
         all if count <= LISTED_VERSIONS => {
             let all = sentence_list(all, "and");

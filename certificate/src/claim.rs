@@ -263,10 +263,14 @@ impl Claim {
         };
         match &self.verdict {
             Verdict::None => none,
-            Verdict::Reasons(_) => match self.needed().count() {
-                1 => format!("it follows from this reason alone that {none}"),
-                count => format!(
-                    "it follows from these {count} reasons, of which none can be left out, that {none}"
+            Verdict::Reasons(reasons) => match (reasons.len(), self.needed().count()) {
+                (1, 1) => format!("it follows from this reason alone that {none}"),
+                (all, needed) if all == needed => format!(
+                    "it follows from these {all} reasons, of which none can be left out, that {none}"
+                ),
+                // Some reasons explain others, and state no inequality.
+                (all, needed) => format!(
+                    "it follows from these {all} reasons, of which {needed} cannot be left out, that {none}"
                 ),
             },
             Verdict::Better { releases, with } => {

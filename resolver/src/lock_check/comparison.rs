@@ -134,7 +134,10 @@ impl LockCheck {
     ) -> Option<ReleaseId> {
         let source = self.universe.catalog.source(package).cloned();
         let Some(index) = self.universe.catalog.index_of(package, version) else {
-            let newest = self.universe.catalog.versions(package).last().cloned();
+            let versions = self.universe.catalog.versions(package);
+            let mut newest_first = versions.iter().rev();
+            let stable = newest_first.find(|version| !version.is_prerelease());
+            let newest = stable.or(versions.last()).cloned();
             report.stale.push(Staleness::Gone {
                 package: name.clone(),
                 version: version.clone(),

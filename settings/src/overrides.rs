@@ -121,6 +121,14 @@ impl Overrides {
             let (name, spec) = (Escaped::shortened(name), Escaped::shortened(&spec));
             return finding.hint(format!("write the spec itself: `\"{name}\" = {spec}`"));
         }
+        // A name with dots was in quotes.
+        if let (true, 1, Some(Value::String(folder))) =
+            (name.contains('.'), table.len(), table.values().next())
+        {
+            let folder = Value::from(folder.as_str()).to_string();
+            let (name, folder) = (Escaped::shortened(name), Escaped::shortened(&folder));
+            return finding.hint(format!("write `\"{name}\" = {{ path = {folder} }}`"));
+        }
         finding.maybe_hint(dotted(name, table).map(|(name, value)| {
             let (name, value) = (Escaped::shortened(&name), Escaped::shortened(&value));
             format!("write a name with dots in quotes: `\"{name}\" = {value}`")
@@ -172,6 +180,12 @@ mod tests {
             );
             assert_eq!((hints.as_slice(), line), (&[hint.to_owned()][..], Some(2)));
         }
+    }
+
+    #[test]
+    fn another_key_is_taken_for_the_path() {
+        let (_, hints, _) = error("[overrides]\n\"org.Base\" = { folder = \"../b\" }\n");
+        assert_eq!(hints, ["write `\"org.Base\" = { path = \"../b\" }`"]);
     }
 
     #[test]

@@ -235,7 +235,7 @@ pub const DECLARED: &[Declared] = &[
         "provide",
         Kind::List,
         "",
-        "Files with the index records of releases that are built into the host, as for `--provide`. Paths are relative to the settings file.",
+        "What the host provides, as for `--provide`: files with index records, relative to the settings file, and versions such as `ansible-core=2.19.3`.",
     ),
     user_only(setting(
         "quiet",

@@ -137,6 +137,10 @@ const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
          what holds them back",
     ),
     (
+        &["--pre"],
+        "'--prerelease allow' lets prereleases be chosen like other versions",
+    ),
+    (
         &["--outdated"],
         "'pkgres outdated' lists packages with newer versions",
     ),

@@ -5,6 +5,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Archive, Package, ReadOptions};
 use serde_json::json;
 
+use super::pack::require_class_package;
 use crate::args::UnpackArgs;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -18,6 +19,7 @@ pub(super) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
             .hint("name a folder to create, such as `unpacked`")
             .into());
     }
+    require_class_package(&args.archive, "unpack", |_| None)?;
     let options = ReadOptions::default();
     let shown = args.archive.to_string_lossy();
     let bytes = read_file(&args.archive, options.limits.archive_bytes, Follow::Links)?;

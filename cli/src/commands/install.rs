@@ -381,8 +381,10 @@ fn require_collections(project: &Project, command: &str) -> Result<()> {
     if project.format.ecosystem() == collections.ecosystem() {
         return Ok(());
     }
-    let message =
-        format!("`pkgres {command}` is for collections of Ansible, which are installed as folders");
+    let shown = Escaped::path(&project.manifest);
+    let message = format!(
+        "{shown} requires no collections of Ansible, and `pkgres {command}` is for these, which are installed as folders"
+    );
     Err(Diagnostic::error(Code::Usage, message)
         .hint("`pkgres vendor FOLDER` writes the artifacts of locked releases into a folder")
         .into())

@@ -218,6 +218,14 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
     Ok(())
 }
 
+/// The failure of something that cannot be done from the lockfile alone. `needs` says what it needs.
+pub(crate) fn frozen_lacks(needs: &str, context: &Context) -> Failure {
+    let from = context.settings.from("frozen");
+    let message = format!("{needs}, which `--frozen`{from} does not read");
+    let finding = Diagnostic::error(Code::Usage, message);
+    finding.hint(without_lock_mode("frozen", context)).into()
+}
+
 /// A hint about how to run a command without a mode that is set, `locked` or `frozen`.
 pub(crate) fn without_lock_mode(mode: &str, context: &Context) -> String {
     format!("run it {}", context.settings.run_without(mode))

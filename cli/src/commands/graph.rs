@@ -12,17 +12,15 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show::{Graph, conflict_document};
-use crate::solve::{read_frozen, task_with_lock};
+use crate::solve::{frozen_lacks, read_frozen, task_with_lock};
 use crate::solve_task::Searched;
 
 pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
     if solve.mode.frozen {
         if args.classes {
-            let from = context.settings.from("frozen");
-            return Err(Failure::usage(format!(
-                "`--classes` needs the classes of packages, which `--frozen`{from} does not read"
-            )));
+            let needs = "`--classes` needs the classes of packages";
+            return Err(frozen_lacks(needs, context));
         }
         let resolution = read_frozen(solve, &solve.manifest, context)?;
         return draw(

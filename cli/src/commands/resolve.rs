@@ -21,7 +21,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::root_file::root_file;
 use crate::show::{self, counted};
-use crate::solve::{solve_project, solve_with_reasons};
+use crate::solve::{frozen_lacks, solve_project, solve_with_reasons};
 
 pub(super) fn run(args: &ResolveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if let Some(model) = &args.model {
@@ -93,10 +93,8 @@ fn print_model(
     output: &mut Output,
 ) -> Result<Exit> {
     if args.solve.mode.frozen {
-        let from = context.settings.from("frozen");
-        return Err(Failure::usage(format!(
-            "`--model` needs the classes of packages, which `--frozen`{from} does not read"
-        )));
+        let needs = "`--model` needs the classes of packages";
+        return Err(frozen_lacks(needs, context));
     }
     let project = Project::open(&args.solve.manifest, context)?;
     let (resolution, mut registries) = solve_project(&args.solve, &project, context, output)?;

@@ -23,15 +23,12 @@ use crate::named_packages::{not_part_of, release_name};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
-use crate::solve::task_with_lock;
+use crate::solve::{frozen_lacks, task_with_lock};
 use crate::solve_task::Searched;
 
 pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.solve.mode.frozen {
-        let from = context.settings.from("frozen");
-        return Err(Failure::usage(format!(
-            "`why-not` needs the registries, which `--frozen`{from} does not read"
-        )));
+        return Err(frozen_lacks("`why-not` needs the registries", context));
     }
     let project = Project::open(&args.solve.manifest, context)?;
     let (name, version) = release_name(&args.name, Some(project.format.ecosystem()))?;

@@ -259,6 +259,9 @@ impl Assignment {
 
     #[inline]
     fn reduce(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
+        if self.levels.is_empty() {
+            return self.reduce_for_good(term, word);
+        }
         let at = to_u32(self.trail.len());
         let state = &mut self.vars[term.var as usize];
         if !state.is_narrow() {
@@ -267,6 +270,20 @@ impl Assignment {
         let entry = state.record(at, term, reason, level, state.domain);
         state.domain &= !word;
         self.push_entry(entry);
+    }
+
+    /// Removes values before any decision. Nothing undoes that, so the trail, which would keep the domains of variables
+    /// with many values, has no entry.
+    #[inline(never)]
+    fn reduce_for_good(&mut self, term: Term, word: u64) {
+        if self.var(term.var).is_narrow() {
+            self.var_mut(term.var).domain &= !word;
+        } else {
+            let domain = self.vars[term.var as usize].range(ValueSet::Domain);
+            let removed = self.stored_range(term);
+            bits::remove_all(&mut self.words[domain], &self.sets[removed]);
+        }
+        self.enqueue(term.var);
     }
 
     #[inline(never)]

@@ -18,6 +18,9 @@ use super::decide::RequiredVariable;
 /// The looks that reading a requirement and adding its clause count.
 const LOOKS_PER_REQUIREMENT: u64 = 4;
 
+/// The words of a set of many values that are written in the time of a look.
+const WORDS_PER_LOOK: usize = 8;
+
 /// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReleaseValue {
@@ -386,6 +389,10 @@ impl Search {
         let refused = self.assignment.literal_of_complement(target, allowed);
         self.clauses
             .add_binary(&mut self.assignment, [own, refused], origin);
+        if !problem.is_ordinary() {
+            let words = self.assignment.width(var) + self.assignment.width(target);
+            self.clauses.looks += (words / WORDS_PER_LOOK) as u64;
+        }
         allows_nothing
     }
 

@@ -218,6 +218,9 @@ impl Search {
         }
         if !bits::contains(self.assignment.domain(var), value) {
             // It replaces a decision that would end in a conflict.
+            if !problem.is_ordinary() {
+                budget.take_looks(std::mem::take(&mut self.clauses.looks));
+            }
             budget.take()?;
         }
         Ok(None)

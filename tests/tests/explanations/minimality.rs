@@ -232,8 +232,8 @@ fn reduced_to(universe: &Universe, reasons: &[&Reason]) -> Universe {
     reduced
 }
 
-/// A requirement that excludes no release beside a class is not among the reasons: that the class has to be found says
-/// that the package is there.
+/// A class that must be found needs a package that defines it. A requirement on this package that excludes no other
+/// release is not among the reasons.
 #[test]
 fn no_reason_can_be_left_out_beside_classes() {
     let (mut checked, mut open) = (0, 0);

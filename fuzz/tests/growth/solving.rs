@@ -3,7 +3,10 @@
 use pkgres_manifest::{IndexRecord, Limits, RegistryName, ReleaseSource};
 use pkgres_resolver::{Request, Resolver, Step, Supply};
 
-use crate::Shape;
+use crate::{Shape, allocations};
+
+/// The sum of all allocations for two packages with 30,000 versions each. Without the limit, it is 1.9 GB.
+const MAX_BYTES: usize = 1_000_000_000;
 
 /// The packages `C0`, `C1` and so on as lines of an index: each requires the next one and extends its class.
 fn chain(prefix: &str, length: usize, last: &str) -> Vec<String> {
@@ -57,6 +60,22 @@ fn versions(size: usize) -> Vec<u8> {
         }),
     );
     lines.join("\n").into_bytes()
+}
+
+/// A root that requires the newest version of the first package, which requires a missing version of the second one. A
+/// change that would repair that is looked for in all of its versions.
+fn newest_version(count: usize) -> Vec<u8> {
+    let text = String::from_utf8(versions(count * 100)).expect("a text");
+    text.replacen("\"9\"", &format!("\"1.{}\"", count - 1), 1)
+        .into_bytes()
+}
+
+/// Sets of so many versions count as steps, so that their limit ends a search for repairs.
+#[test]
+fn repairs_among_many_versions_take_little_memory() {
+    let input = newest_version(30_000);
+    let work = allocations::during(|| explain(&input));
+    assert!(work.bytes < MAX_BYTES, "{} bytes", work.bytes);
 }
 
 /// Solves for the first line, and prints why there is no solution.

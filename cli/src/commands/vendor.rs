@@ -25,6 +25,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::requirements_first::requirements_first;
+use crate::root_file::release_of_folder;
 use crate::show::counted;
 
 pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -385,11 +386,21 @@ fn clean(record: &Record<'_>, written: &BTreeSet<String>) -> Result<(Vec<String>
     Ok((removed, left))
 }
 
-/// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact.
-fn no_artifact(format: &dyn Format) -> Failure {
+/// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact. The
+/// program that makes one takes the folder of the sources, and not what was installed.
+fn no_artifact(artifact: &Artifact, format: &dyn Format) -> Failure {
     let message = "it comes from a folder and has no artifact to copy";
     let mut finding = Diagnostic::error(Code::Usage, message);
-    if let Some(pack) = format.names().distribution.pack {
+    let root = match artifact {
+        Artifact::Tree(folder) => release_of_folder(folder),
+        _ => None,
+    };
+    let is_written = root.is_some_and(|(root, format)| {
+        let names = format.names();
+        let mut written = names.written_roots();
+        written.any(|name| root.file_name() == Some(name.as_ref()))
+    });
+    if let Some(pack) = format.names().distribution.pack.filter(|_| is_written) {
         finding = finding.hint(pack);
     }
     finding
@@ -413,7 +424,7 @@ fn write_artifact(
             &packed
         }
         Artifact::File(bytes) => bytes,
-        _ => return Err(no_artifact(format)),
+        _ => return Err(no_artifact(artifact, format)),
     };
     writer.write(file, bytes)?;
     Ok(())

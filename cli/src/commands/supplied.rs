@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, Lockfile, PackageName, Release, ReleaseSource, Spec, Version};
-use pkgres_registry_client::built_in_core_library;
+use pkgres_manifest::{
+    IndexRecord, Lockfile, PackageName, RegistryName, Release, ReleaseSource, Spec, Version,
+};
+use pkgres_registry_client::{Namespace, built_in_core_library};
 
 use crate::context::Context;
 use crate::failure::Result;
 use crate::project::Project;
-use crate::registries::is_reserved;
+use crate::registries::{ConfiguredRegistry, is_reserved};
 use crate::workspace::{REGISTRY_NAME as WORKSPACE, Workspace};
 
 /// What comes from elsewhere than registries, and therefore has no digest, whatever a registry has under its name. A
@@ -22,12 +24,15 @@ pub(super) struct Supplied {
     specs: BTreeMap<PackageName, Spec>,
     /// The members of the workspace.
     members: BTreeMap<PackageName, Version>,
+    /// The namespaces whose packages come from one registry only.
+    bindings: Vec<(Namespace, RegistryName)>,
 }
 
 impl Supplied {
     pub(super) fn to(project: &Project, context: &Context) -> Result<Self> {
         let registries = &context.registries;
         let provided = registries.host_releases(&context.read_options)?;
+        let configured = project.registries(context)?;
         let workspace = context.workspace()?;
         let members = workspace.into_iter().flat_map(Workspace::versions);
         Ok(Self {
@@ -36,6 +41,9 @@ impl Supplied {
             specs: registries.overriding_specs(project.format.ecosystem())?,
             members: members
                 .map(|(name, version)| (name.clone(), version.clone()))
+                .collect(),
+            bindings: (configured.iter().flat_map(ConfiguredRegistry::bindings))
+                .map(|(namespace, registry)| (namespace.clone(), registry.clone()))
                 .collect(),
         })
     }
@@ -54,7 +62,7 @@ impl Supplied {
         }
     }
 
-    /// Whether a lockfile was made with the same host, members and overrides, as far as its packages say so.
+    /// Whether a lockfile was made with the same host, members, overrides and namespaces, as far as its packages say so.
     pub(super) fn agrees_with(&self, lock: &Lockfile) -> bool {
         let provided: BTreeSet<&PackageName> = self.host.iter().map(|it| &it.name).collect();
         let same_sources = lock.packages.iter().all(|(release, locked)| {
@@ -64,7 +72,10 @@ impl Supplied {
                     self.members.get(name) == Some(version)
                 }
                 ReleaseSource::Registry(registry) if !is_reserved(registry.as_str()) => {
-                    !self.folders.contains(name) && !provided.contains(name)
+                    let bindings = self.bindings.iter().map(|(namespace, to)| (namespace, to));
+                    let bound = Namespace::narrowest(bindings, name);
+                    let is_bound_elsewhere = bound.is_some_and(|(_, to)| to != registry);
+                    !self.folders.contains(name) && !provided.contains(name) && !is_bound_elsewhere
                 }
                 // What is built in comes last.
                 ReleaseSource::BuiltIn => !provided.contains(name),

@@ -56,6 +56,16 @@ pub(crate) struct ConfiguredRegistry {
     pub(super) is_implied: bool,
 }
 
+impl ConfiguredRegistry {
+    /// The namespaces whose packages come from one registry only, each with that registry.
+    pub(crate) fn bindings(&self) -> impl Iterator<Item = (&Namespace, &RegistryName)> {
+        let own = self.namespaces.iter();
+        let own = own.map(|namespace| (namespace, &self.location.name));
+        let elsewhere = self.bound_elsewhere.iter();
+        own.chain(elsewhere.map(|(namespace, name)| (namespace, name)))
+    }
+}
+
 impl From<RegistryLocation> for ConfiguredRegistry {
     fn from(location: RegistryLocation) -> Self {
         Self {

@@ -9,7 +9,7 @@ use super::annotation::{Annotation, Subject};
 use super::changed_digests::digest_hints;
 use super::staleness_line::Line;
 use crate::context::Context;
-use crate::registries::is_reserved;
+use crate::registries::{is_reserved, title_of};
 
 /// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
 /// locked are a separate error: updating the lockfile must not hide them. `mode` is the end of the other message.
@@ -114,19 +114,16 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let is_shadowed = |entry: &Staleness| match entry {
-        Staleness::Gone {
-            locked,
-            found: Some(found),
-            ..
-        } => locked != found && is_registry(found) && is_registry(locked),
-        _ => false,
-    };
-    if outdated.iter().any(|entry| is_shadowed(entry)) {
-        hints.push(
-            "all releases of a package come from the first registry that has it: put the registry that it was locked from first"
+    if let Some(package) = outdated.iter().find_map(|entry| shadowed_package(entry)) {
+        let bound = context.registries.bound(package).ok().flatten();
+        hints.push(match bound {
+            Some(registry) => format!(
+                "`namespaces` binds {package} to {}, so it comes from no other registry",
+                title_of(&registry.location)
+            ),
+            None => "all releases of a package come from the first registry that has it: put the registry that it was locked from first"
                 .to_owned(),
-        );
+        });
     }
     let is_lost = |entry: &Staleness| {
         matches!(entry, Staleness::Gone { found: None, .. }) && provided_package(entry).is_some()
@@ -144,6 +141,21 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         format!("run `{command}` to update it")
     });
     hints
+}
+
+/// The package whose locked release is gone because another registry has the package now.
+fn shadowed_package(entry: &Staleness) -> Option<&PackageName> {
+    let Staleness::Gone {
+        package,
+        locked,
+        found: Some(found),
+        ..
+    } = entry
+    else {
+        return None;
+    };
+    let is_shadowed = locked != found && is_registry(found) && is_registry(locked);
+    is_shadowed.then_some(package)
 }
 
 /// The package that the host provided when the lockfile was written, and does not provide any more.

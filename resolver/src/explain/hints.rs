@@ -25,7 +25,7 @@ pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
     mut unsatisfiable: FxHashSet<PackageId>,
-    repairs: &[SuggestedChange],
+    suggestions: &[SuggestedChange],
 ) -> Vec<Hint> {
     let mut hints = Vec::new();
     let owners = facts.iter().filter_map(|fact| match fact {
@@ -93,7 +93,7 @@ pub(super) fn hints(
             None => {}
         }
     }
-    hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
+    hints.extend((suggestions.iter()).map(|change| Hint::packages(&change.text)));
     // Different requirements may have the same hint.
     let mut distinct: Vec<Hint> = Vec::new();
     for hint in hints {

@@ -38,6 +38,7 @@
 mod conflict;
 mod effort;
 mod hints;
+mod locate;
 mod minimize;
 mod missing_classes;
 mod phrases;
@@ -56,8 +57,8 @@ use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 pub(crate) use conflict::several_roots_of_one_name;
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
+pub(crate) use locate::{locate_classes, locate_references, with_labels};
 use minimize::Reduction;
-pub(crate) use report::{locate_classes, locate_references, with_labels};
 use requirements::Spellings;
 pub use suggested_changes::SuggestedChange;
 use suggested_changes::SuggestedChanges;
@@ -82,7 +83,7 @@ pub(crate) struct Explanation {
     /// What was refuted; its facts were moved into `reduction`.
     refuted: Refuted,
     reduction: Reduction,
-    repairs: Option<SuggestedChanges>,
+    suggestions: Option<SuggestedChanges>,
     has_hints: bool,
     may_split: bool,
 }
@@ -91,9 +92,9 @@ impl Explanation {
     /// Starts to explain a failed search. `may_split` tells whether a resolution may have several
     /// releases of a package.
     pub(crate) fn new(universe: &Universe, mut refuted: Refuted, may_split: bool) -> Self {
-        // Single repairs allow one release of the package, so they do not fit goals for single
+        // Single changes allow one release of the package, so they do not fit goals for single
         // requirements.
-        let repairs = refuted
+        let suggestions = refuted
             .goals
             .has_partial_goals()
             .then(SuggestedChanges::none);
@@ -101,23 +102,27 @@ impl Explanation {
         Self {
             refuted,
             reduction: Reduction::new(universe, facts, may_split),
-            repairs,
+            suggestions,
             has_hints: true,
             may_split,
         }
     }
 
-    /// Starts to explain without looking for repairs.
-    pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
+    /// Starts to explain without looking for suggestions.
+    pub(crate) fn without_suggestions(
+        universe: &Universe,
+        refuted: Refuted,
+        may_split: bool,
+    ) -> Self {
         Self {
-            repairs: Some(SuggestedChanges::none()),
+            suggestions: Some(SuggestedChanges::none()),
             ..Self::new(universe, refuted, may_split)
         }
     }
 
     /// Starts to find reasons that only a program reads: a minimal set, whether or not there is a smaller one.
     pub(crate) fn of_reasons_only(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
-        let explanation = Self::without_repairs(universe, refuted, may_split);
+        let explanation = Self::without_suggestions(universe, refuted, may_split);
         Self {
             reduction: explanation.reduction.without_smallest(),
             has_hints: false,
@@ -138,16 +143,16 @@ impl Explanation {
     ) -> Result<Conflict, Interrupt> {
         let mut problem = self.refuted.problem(universe);
         let reduced = self.reduction.finish(&mut problem, budget)?;
-        let repairs = match &mut self.repairs {
-            Some(repairs) => repairs,
-            None => self.repairs.insert(SuggestedChanges::new(
+        let suggestions = match &mut self.suggestions {
+            Some(suggestions) => suggestions,
+            None => self.suggestions.insert(SuggestedChanges::new(
                 problem.universe,
                 reduced.facts,
                 self.may_split,
             )),
         };
-        let repairs = repairs.finish(problem.universe, &self.refuted.goals, budget)?;
-        let repairs = self.has_hints.then_some(repairs);
-        report::report(&mut problem, &reduced, repairs, self.may_split, budget)
+        let suggestions = suggestions.finish(problem.universe, &self.refuted.goals, budget)?;
+        let suggestions = self.has_hints.then_some(suggestions);
+        report::report(&mut problem, &reduced, suggestions, self.may_split, budget)
     }
 }

@@ -1,4 +1,4 @@
-//! Repairs: single requirements or overrides that make a conflict solvable if they allow more. Each
+//! Suggested changes: single requirements or overrides that make a conflict solvable if they allow more. Each
 //! is verified by solving.
 
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub struct SuggestedChange {
     pub text: String,
 }
 
-/// A search for repairs. Progress is kept when packages have to be provided first.
+/// A search for suggested changes. Progress is kept when packages have to be provided first.
 #[derive(Debug)]
 pub(super) struct SuggestedChanges {
     candidates: Vec<ConflictingRequirement>,
@@ -133,7 +133,7 @@ impl SuggestedChanges {
         }
     }
 
-    /// No repairs.
+    /// No suggested changes.
     pub(super) fn none() -> Self {
         Self {
             candidates: Vec::new(),
@@ -157,7 +157,7 @@ impl SuggestedChanges {
             // If packages are missing, the same attempts are made again, and count then.
             let mut steps = 0;
             let may_split = self.may_split;
-            let found = try_repair(universe, goals, requirement, may_split, budget, &mut steps)?;
+            let found = try_change(universe, goals, requirement, may_split, budget, &mut steps)?;
             self.found.extend(found);
             self.steps += steps;
             self.next += 1;
@@ -166,8 +166,8 @@ impl SuggestedChanges {
     }
 }
 
-/// The repair of a requirement or its override, if allowing more there is enough.
-fn try_repair(
+/// The change of a requirement or its override that solves the conflict, if allowing more there is enough.
+fn try_change(
     universe: &mut Universe,
     goals: &Goals,
     requirement: &ConflictingRequirement,
@@ -229,7 +229,7 @@ fn try_repair(
     let is_update = !goals.is_empty();
     let exclusion = PolicyExclusion::until_requested(universe, release).filter(|_| is_update);
     let catalog = &universe.catalog;
-    let repair = SuggestedChange {
+    let change = SuggestedChange {
         owner: catalog.name(*owner).clone(),
         versions,
         package: catalog.name(*target).clone(),
@@ -241,18 +241,18 @@ fn try_repair(
         text: String::new(),
     };
     Ok(Some(SuggestedChange {
-        text: text(&repair, catalog.is_root(*owner)),
-        ..repair
+        text: text(&change, catalog.is_root(*owner)),
+        ..change
     }))
 }
 
-/// The hint for a repair.
-fn text(repair: &SuggestedChange, is_root: bool) -> String {
-    let (owner, package, allow) = (&repair.owner, &repair.package, &repair.allow);
-    let text = if repair.is_override {
+/// The change in one sentence.
+fn text(change: &SuggestedChange, is_root: bool) -> String {
+    let (owner, package, allow) = (&change.owner, &change.package, &change.allow);
+    let text = if change.is_override {
         format!("the conflict can be solved if the override of {package} allows {package} {allow}")
     } else if is_root {
-        let place = repair.location.as_ref();
+        let place = change.location.as_ref();
         let place = place.map_or(String::new(), |location| format!(" ({location})"));
         format!("the conflict can be solved if {owner} allows {package} {allow}{place}")
     } else {
@@ -260,7 +260,7 @@ fn text(repair: &SuggestedChange, is_root: bool) -> String {
             "the conflict can be solved with a release of {owner} that allows {package} {allow}"
         )
     };
-    match repair.exclusion {
+    match change.exclusion {
         Some(exclusion) => format!("{text}, which {exclusion} and also has to be requested"),
         None => text,
     }
@@ -294,7 +294,7 @@ fn chosen(
             Err(Interrupt::Exhausted) => return Ok(None),
             Err(missing) => return Err(missing),
         };
-        // A repair allows one version of the package, so that package is not split.
+        // The change allows one version of the package, so that package is not split.
         let target = universe.catalog.name(target);
         let is_other = |package: &PackageName| package != target;
         // An update decides by itself which packages it splits.

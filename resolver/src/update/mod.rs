@@ -405,7 +405,7 @@ impl UpdateSearch {
                     relock.resolution = resolution;
                 }
                 Verdict::Impossible(refuted) => {
-                    let explanation = Explanation::without_repairs(universe, *refuted, false);
+                    let explanation = Explanation::without_suggestions(universe, *refuted, false);
                     relock.moving = Some((package, Box::new(explanation)));
                 }
             }

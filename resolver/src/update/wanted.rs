@@ -243,7 +243,7 @@ impl UpdateSearch {
                 Ok(Attempt::Settled)
             }
             Verdict::Impossible(refuted) => {
-                let explanation = Explanation::without_repairs(universe, *refuted, false);
+                let explanation = Explanation::without_suggestions(universe, *refuted, false);
                 best.explanation = Some(Box::new(explanation));
                 Ok(Attempt::Open)
             }

@@ -155,7 +155,7 @@ fn a_known_caller_gets_no_hint_to_log_in() {
     assert_eq!(
         hints("pkgres.not_owner"),
         [
-            "`pkgres owner list org.acme.Db --registry https://example.org/` shows the owners; one of them can add \
+            "`pkgres owner list org.acme.Db --registry acme=https://example.org/` shows the owners; one of them can add \
              you with `pkgres owner add`"
         ]
     );

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memchr;
-use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::ecosystem::CLASS_PACKAGES;
 use super::key::Key;
@@ -22,32 +22,36 @@ pub(super) fn find(line: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(name) = written_first(line) {
         return Some(Cow::Borrowed(name));
     }
-    text_of_key(line, Key::Name)
+    text_of_key(line, Key::Name).ok().flatten()
 }
 
 /// The version in a line, which may be no record otherwise. It is not checked to be a version.
 pub(super) fn version_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
-    text_of_key(line, Key::Version)
+    text_of_key(line, Key::Version).ok().flatten()
 }
 
 /// The ecosystem of a line, which may be no record otherwise; `None` if the line breaks off before it states one.
 pub(super) fn ecosystem_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
-    text_of_key(line, Key::Ecosystem).or_else(|| {
-        let is_whole = serde_json::from_slice::<IgnoredAny>(line).is_ok();
-        is_whole.then_some(Cow::Borrowed(CLASS_PACKAGES.id()))
-    })
+    let stated = text_of_key(line, Key::Ecosystem).ok()?;
+    Some(stated.unwrap_or(Cow::Borrowed(CLASS_PACKAGES.id())))
 }
 
-/// The text of a key of a line.
-fn text_of_key(line: &[u8], key: Key) -> Option<Cow<'_, str>> {
+/// The text of a key of a line; `None` if the line does not have the key.
+///
+/// # Errors
+///
+/// The line cannot be read as far as the key, or to its end. Errors after the text are reported when the line is read.
+fn text_of_key(line: &[u8], key: Key) -> serde_json::Result<Option<Cow<'_, str>>> {
     let mut found = None;
     let visitor = TextOfKey {
         key,
         found: &mut found,
     };
-    // Errors after the text are reported when the line is read.
-    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(visitor);
-    found
+    let read = serde_json::Deserializer::from_slice(line).deserialize_map(visitor);
+    match found {
+        Some(text) => Ok(Some(text)),
+        None => read.map(|()| None),
+    }
 }
 
 /// The name in a line that begins with it, if it has no escapes.
@@ -82,7 +86,7 @@ impl<'line> Visitor<'line> for TextOfKey<'_, 'line> {
             }
             access.next_value::<IgnoredAny>()?;
         }
-        Err(A::Error::missing_field(self.key.as_str()))
+        Ok(())
     }
 }
 

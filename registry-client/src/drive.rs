@@ -25,7 +25,7 @@ pub enum Answer {
     Solved(Box<Resolution>),
     /// There is no valid resolution: a proof.
     Conflict(Box<Conflict>),
-    /// The solver gave up, usually because it used up its steps; see [`Step::GaveUp`].
+    /// The solver used up its steps; see [`Step::GaveUp`].
     GaveUp {
         /// The number of steps taken.
         steps: u64,
@@ -145,12 +145,17 @@ fn solve_with(
         let mut resolver = start(registries)?;
         let answer = drive(&mut resolver, registries, options)?;
         let evidence = resolver.take_evidence();
-        let deciding = match &answer {
-            Answer::Solved(resolution) => related(resolution, roots_have_classes),
-            Answer::Conflict(conflict) => unnamed_prereleases(conflict),
-            Answer::GaveUp { .. } | Answer::Cancelled => Vec::new(),
+        let is_more_known = match &answer {
+            Answer::Solved(resolution) => {
+                registries.complete(&related(resolution, roots_have_classes))?
+            }
+            // The conflict is proved, and only its hints may change: what cannot be read is no error.
+            Answer::Conflict(conflict) => registries
+                .complete(&unnamed_prereleases(conflict))
+                .unwrap_or(false),
+            Answer::GaveUp { .. } | Answer::Cancelled => false,
         };
-        if !registries.complete(&deciding)? {
+        if !is_more_known {
             return Ok((answer, evidence));
         }
     }

@@ -124,6 +124,7 @@ impl Overrides {
         // A name with dots was in quotes.
         if let (true, 1, Some(Value::String(folder))) =
             (name.contains('.'), table.len(), table.values().next())
+            && is_folder(folder)
         {
             let folder = Value::from(folder.as_str()).to_string();
             let (name, folder) = (Escaped::shortened(name), Escaped::shortened(&folder));
@@ -134,6 +135,11 @@ impl Overrides {
             format!("write a name with dots in quotes: `\"{name}\" = {value}`")
         }))
     }
+}
+
+/// Whether a text looks like the path of a folder, rather than like a spec or an address.
+fn is_folder(text: &str) -> bool {
+    text.contains(['/', '\\']) && !text.contains("://")
 }
 
 #[cfg(test)]
@@ -183,9 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn another_key_is_taken_for_the_path() {
+    fn a_key_with_a_folder_is_taken_for_the_path() {
         let (_, hints, _) = error("[overrides]\n\"org.Base\" = { folder = \"../b\" }\n");
         assert_eq!(hints, ["write `\"org.Base\" = { path = \"../b\" }`"]);
+        for other in ["git = \"https://x/y\"", "spec = \"1.2\""] {
+            let (_, hints, _) = error(&format!("[overrides]\n\"org.Base\" = {{ {other} }}\n"));
+            assert!(
+                hints.iter().all(|hint| !hint.contains("path")),
+                "{other}: {hints:?}"
+            );
+        }
     }
 
     #[test]

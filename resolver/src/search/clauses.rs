@@ -211,19 +211,24 @@ impl ClauseDatabase {
         }
     }
 
-    /// A variable without a value that needs one: if all variables without a value are absent, a clause about it is violated.
-    pub(super) fn variable_in_need(&self, assignment: &Assignment) -> Option<Var> {
+    /// A variable that must get a value: with all variables without one absent, a clause about it would be violated. Only
+    /// restricted problems have such variables.
+    pub(super) fn variable_in_need(&mut self, assignment: &Assignment) -> Option<Var> {
         let is_absent_in = |term: &Term| {
             let values = assignment.var(term.var).values;
             let may_be_absent = bits::contains(assignment.domain(term.var), values);
             may_be_absent && bits::contains(assignment.set(*term), values)
         };
-        self.long.iter().find_map(|clause| {
+        let mut looks = 0;
+        let found = self.long.iter().find_map(|clause| {
             let terms = &self.terms[clause.from as usize..clause.until as usize];
+            looks += terms.len() as u64;
             let mut undecided = terms.iter().filter(|term| !assignment.holds(**term));
             let first = undecided.clone().next()?;
             undecided.all(is_absent_in).then_some(first.var)
-        })
+        });
+        self.looks += looks;
+        found
     }
 
     /// The origin of a clause. A binary clause without a recorded one is a requirement.

@@ -205,10 +205,12 @@ impl Search {
                     self.search_by_activity();
                     continue;
                 }
-                // A class that several packages may define needs one of them, although none is required.
+                // In a restricted problem, a class that several packages may define needs one of them, though nothing
+                // requires any.
                 let Some(var) = self.clauses.variable_in_need(&self.assignment) else {
                     return Ok(None);
                 };
+                budget.take_looks(std::mem::take(&mut self.clauses.looks));
                 self.decide_best(problem, budget, var)?;
             }
         }

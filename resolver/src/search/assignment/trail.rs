@@ -383,4 +383,22 @@ mod tests {
             assert!(!assignment.is_present(other));
         }
     }
+
+    #[test]
+    fn reductions_before_decisions_have_no_entries() {
+        for values in [3, 70] {
+            let mut assignment = Assignment::default();
+            let var = assignment.add_var(Variable::Package(PackageId::FIRST), values);
+            let [first, absent] = [0, values].map(|value| Term {
+                var,
+                set: assignment.store_single(var, value),
+            });
+            assignment.remove(first, ClauseRef::Root, 0);
+            assert!(assignment.trail.is_empty() && assignment.is_excluded(first));
+            assignment.decide(var, 1);
+            assignment.backtrack_to(0, |_| ());
+            assert!(assignment.is_excluded(first) && !assignment.is_excluded_at_level_zero(absent));
+            assert_eq!(assignment.next_in_queue(), None);
+        }
+    }
 }

@@ -114,7 +114,7 @@ fn update_one(
     )?;
     let classes = ProjectClasses::of(&project, &request.host_releases, context);
     let mut report = report(&resolution, &[]);
-    output.remarks(why_older(&replacements, &registries));
+    output.remarks(why_older(&replacements, &lock, &registries));
     classes.describe_in_report(&mut report, &registries, context);
     classes.describe_in_outdated(&mut held_back, &registries, context);
     let notes = show::notes(&resolution, &reasons, context);

@@ -71,11 +71,8 @@ fn update_together(
     describe(&mut report, &mut held_back, manifests, context)?;
     let agreement = stabilize_update(moved, &named, manifests, context, output)?;
     let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));
-    // All members have the registries of the workspace.
-    if let Some(manifest) = manifests.first() {
-        let registries = Project::open(manifest, context)?.open_registries(context)?;
-        output.remarks(why_older(&Replacement::of_lock(&changes), &registries));
-    }
+    let replacements = Replacement::of_lock(&changes);
+    output.remarks(why_older(&replacements, &before, &joint.registries));
     let effects = member_effects(manifests, &changes, context, output)?;
     let locks = AgreedLocks {
         batch,

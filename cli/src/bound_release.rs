@@ -75,13 +75,23 @@ impl BoundRelease {
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
-        let mut task = SolveTask::of_project(project, context)?;
-        // The caller reports what it has to say about the manifest.
-        task.warnings.clear();
         if context.settings.is_set("locked") {
+            let task = SolveTask::of_project(project, context)?;
             let mode = show::locked_mode(context);
             require_current_lock(project, &task, &mode, context, output)?;
         }
+        Self::of_project_in_any_mode(project, context, output)
+    }
+
+    /// The same, whatever the mode says: for what does not depend on the versions.
+    pub(crate) fn of_project_in_any_mode(
+        project: &Project,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let mut task = SolveTask::of_project(project, context)?;
+        // The caller reports what it has to say about the manifest.
+        task.warnings.clear();
         let lock = project.lockfile(context)?;
         task.existing_lock = lock.clone().map(|lock| {
             let command = context.invocation.command_for("lock", &project.folder);

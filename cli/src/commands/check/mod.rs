@@ -297,22 +297,26 @@ impl<'run> Checker<'run> {
         let may_implement = !package.manifest.implements.is_empty()
             || classes.any(|class| !class.extends.is_empty());
         let has_interfaces = self.interfaces.is_some() && may_implement;
-        if self.checks_members || has_interfaces {
-            match self.bound(target, package, output) {
-                Ok(bound) => self.check_bound(bound),
+        let is_required = self.checks_members || has_interfaces;
+        let obeys_mode = self.checks_members || self.interfaces.is_some();
+        if obeys_mode || has_inherited_properties(&package) {
+            match self.bound(target, package, obeys_mode, output) {
+                Ok(bound) if is_required => self.check_bound(bound),
+                Ok(bound) => {
+                    self.check_interfaces(&bound);
+                    self.check_templates(&bound);
+                }
                 // The lockfile is not the one that this run has to use, which does not stop the check of others.
-                Err(failure) if matches!(failure.exit, Exit::Failed | Exit::Integrity) => {
+                Err(failure)
+                    if obeys_mode && matches!(failure.exit, Exit::Failed | Exit::Integrity) =>
+                {
                     self.findings.extend(failure.findings);
                     self.exit = self.exit.max(failure.exit);
                 }
-                Err(failure) => return Err(failure),
+                Err(failure) if is_required => return Err(failure),
+                // Registries that cannot be read were reported with the package.
+                Err(_) => {}
             }
-        } else if (self.interfaces.is_some() || has_inherited_properties(&package))
-            && let Ok(bound) = self.bound(target, package, output)
-        {
-            // Registries that cannot be read were reported with the package.
-            self.check_interfaces(&bound);
-            self.check_templates(&bound);
         }
         Ok(())
     }
@@ -359,18 +363,24 @@ impl<'run> Checker<'run> {
         Ok(())
     }
 
-    /// Binds a package to the releases that it requires.
+    /// Binds a package to the releases that it requires; to those of its lockfile in the mode `locked`, if the mode
+    /// matters.
     fn bound(
         &self,
         target: &Target,
         package: Package,
+        obeys_mode: bool,
         output: &mut Output,
     ) -> Result<BoundRelease> {
         let context = self.context;
         match target {
             Target::Package(folder) => {
                 let project = Project::open(folder, context)?;
-                BoundRelease::of_project(&project, context, output)
+                if obeys_mode {
+                    BoundRelease::of_project(&project, context, output)
+                } else {
+                    BoundRelease::of_project_in_any_mode(&project, context, output)
+                }
             }
             Target::Archive(path) | Target::File(path) | Target::Foreign(path, _) => {
                 BoundRelease::of_package(Arc::new(package), path, None, context, output)

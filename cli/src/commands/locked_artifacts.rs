@@ -318,31 +318,29 @@ fn require_digests(
     if !gone.is_empty() {
         return Err(releases_are_gone(&gone, context));
     }
+    let mut with_digest: BTreeMap<Release, &ReleaseSource> = BTreeMap::new();
+    for supply in &supplies {
+        if let Supply::Releases { source, records } = supply {
+            let records = records.iter().filter(|record| record.digest.is_some());
+            with_digest.extend(records.map(|record| (record.release(), source)));
+        }
+    }
     let mut missing = Vec::new();
     let mut moved = Vec::new();
-    for supply in &supplies {
-        let Supply::Releases { source, records } = supply else {
+    for locked in locked {
+        let Some(source) = with_digest.get(locked.release).copied() else {
             continue;
         };
-        let mut with_digest = BTreeSet::new();
-        for record in records.iter().filter(|record| record.digest.is_some()) {
-            with_digest.insert(record.release());
-        }
-        for locked in locked {
-            let release @ Release { name, version } = locked.release;
-            if !with_digest.contains(release) {
-                continue;
-            }
-            if locked.is_of_registry() {
-                missing.push(release.to_string());
-            } else {
-                moved.push(Staleness::SourceDiffers {
-                    package: name.clone(),
-                    version: version.clone(),
-                    locked: locked.source.clone(),
-                    found: source.clone(),
-                });
-            }
+        if locked.is_of_registry() {
+            missing.push(locked.release.to_string());
+        } else {
+            let Release { name, version } = locked.release;
+            moved.push(Staleness::SourceDiffers {
+                package: name.clone(),
+                version: version.clone(),
+                locked: locked.source.clone(),
+                found: source.clone(),
+            });
         }
     }
     if !moved.is_empty() {

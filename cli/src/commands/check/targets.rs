@@ -1,5 +1,6 @@
 //! The targets of a check at a path.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::entry_path;
@@ -98,8 +99,9 @@ fn targets_below(
         |format: &dyn Format| stated.is_none_or(|one| one.ecosystem() == format.ecosystem());
     let mut rest = vec![top.to_owned()];
     while let Some(folder) = rest.pop() {
-        let roots = match recognize(&folder, stated) {
-            Ok(root) if folder == top => root.into_iter().collect(),
+        let at_top = (folder == top).then(|| recognize(top, stated));
+        let roots = match at_top {
+            Some(Ok(root)) => root.into_iter().collect(),
             // Several roots, none of which is the usual one, are an error only if there is nothing else.
             _ => roots_of_project(&folder, stated),
         };
@@ -108,8 +110,8 @@ fn targets_below(
             targets.push(Target::Package(folder));
             continue;
         }
-        let own: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
-        let is_root = |path: &Path| own.iter().any(|root| root == path);
+        let own: BTreeSet<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
+        let is_root = |path: &Path| own.contains(path);
         let foreign = roots.into_iter();
         targets.extend(foreign.map(|(root, format)| Target::Foreign(root, format)));
         if folder != top

@@ -237,15 +237,19 @@ impl Invocation {
 
     /// The command of this run about another project, unless it has other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
-        let mut same = self.clone();
-        // In the same folder, it would remove what this run writes.
+        (!self.has_arguments()).then(|| self.command_for(&self.same_words(), project))
+    }
+
+    /// The same for a run of its own beside this one. In the same folder, `vendor` would remove what this run writes.
+    pub(crate) fn command_of_its_own_for(&self, project: &Path) -> Option<String> {
+        let mut own = self.clone();
         if self.is("vendor")
-            && let Some(folder) = &mut same.folder
+            && let Some(folder) = &mut own.folder
             && let Some(name) = folder_of(project).file_name()
         {
             *folder = format!("{folder}-{}", quoted(Path::new(name)));
         }
-        (!self.has_arguments()).then(|| same.command_for(&same.same_words(), project))
+        own.same_command_for(project)
     }
 
     /// The name of the command, the packages that are named, and its options: without `--dry-run`, a command that was
@@ -390,7 +394,7 @@ impl TypedOption {
 fn folder_as_typed(matches: &ArgMatches) -> Option<String> {
     let is_before_project = matches.try_contains_id("manifest").is_ok();
     let folder = matches.try_get_raw("folder").ok().flatten()?.next()?;
-    is_before_project.then(|| quoted(Path::new(folder)))
+    is_before_project.then(|| quoted(Path::new(folder).components().as_path()))
 }
 
 /// The packages of `update`, and the version that one of them is moved to.

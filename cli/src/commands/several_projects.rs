@@ -105,7 +105,7 @@ impl Batch {
     /// Says which members of the workspace are left out because they do not have its settings.
     pub(super) fn report_left_out(&self, context: &Context, output: &mut Output) {
         for folder in &self.apart {
-            let command = context.invocation.same_command_for(folder);
+            let command = context.invocation.command_of_its_own_for(folder);
             let command = command.map_or_else(String::new, |command| format!(": `{command}`"));
             // They were read before without an error.
             let theirs = own_settings(folder, context).ok().flatten();
@@ -329,7 +329,7 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             described(ours)
         );
         let invocation = &context.invocation;
-        let hint = match invocation.same_command_for(manifest) {
+        let hint = match invocation.command_of_its_own_for(manifest) {
             Some(command) => format!("use a run of its own for it: `{command}`"),
             None => "use a run of its own for it".to_owned(),
         };

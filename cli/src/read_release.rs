@@ -160,7 +160,7 @@ pub(crate) fn read_path(path: &Path, context: &Context) -> Result<Option<ReadRel
         return Ok(None);
     }
     let options = &context.read_options;
-    if let Some(foreign) = ForeignRoot::find(path, context.ecosystem, &context.read_options)? {
+    if let Some(foreign) = ForeignRoot::find(path, context.ecosystem, options)? {
         let bytes = read_file(&foreign.path, options.limits.archive_bytes, Follow::Links)?;
         let name = foreign.path.to_string_lossy();
         let file = FormatFile {

@@ -39,7 +39,7 @@ pub struct ExcludedFile {
     pub reason: NotPackedReason,
 }
 
-/// The folder below the root of a machine that has the states of deployments, by default.
+/// The folder below the root of a machine in which pkgres keeps its states of deployments and its store, by default.
 pub(crate) const STATE_FOLDER: &str = "var/lib/pkgres";
 
 /// Why an entry of a package folder is not part of the package, if pkgres wrote it. `vendored` is of the folder that the
@@ -53,7 +53,7 @@ fn written_by_pkgres(
     if name.to_ascii_lowercase().starts_with(RESERVED) {
         return Ok(Some(NotPackedReason::OfPkgres));
     }
-    // A package can have parts of a system; only a state of deployments shows that it is one.
+    // A package can contain parts of a system. Only files of pkgres show that something was deployed there.
     if is_folder && path.join(STATE_FOLDER).is_dir() {
         return Ok(Some(NotPackedReason::Deployed));
     }

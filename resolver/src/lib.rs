@@ -9,8 +9,8 @@
 //! # Rules of a resolution
 //!
 //! 0. *Candidates*: a release can be chosen if it is not yanked, was published before the cut-off date, and is one of
-//!    the allowed versions ([`SolveOptions::allowed_versions`]) and prereleases ([`PrereleasePolicy`]). A locked release can be
-//!    chosen although it is yanked, too new or a prerelease.
+//!    the allowed versions ([`SolveOptions::allowed_versions`]) and prereleases ([`PrereleasePolicy`]). A locked
+//!    release can be chosen although it is yanked, too new or a prerelease.
 //! 1. *Requirements*: each requirement of a root or of a chosen release is bound to a release that it allows.
 //! 2. *Class lookup*: every class that a release extends is found in the release or in what it requires.
 //! 3. *Class hierarchy*: no class inherits from itself, or from two classes of one name.
@@ -30,8 +30,9 @@
 //! An [`Update`] moves the named packages and as few others as possible. The [`UpdateReport`] lists
 //! what moved and why, and why better versions are impossible.
 //!
-//! [`LockCheck`] checks a lockfile without searching, and [`Resolution::from_lockfile`] turns it into a resolution. [`find_repairs`] finds
-//! the cheapest repairs of a conflict. [`ModelPlan`] finds the requirements of the objects of a model.
+//! [`LockCheck`] checks a lockfile without searching, and [`Resolution::from_lockfile`] turns it into a resolution.
+//! [`find_repairs`] finds the cheapest repairs of a conflict. [`ModelPlan`] finds the requirements of the objects of a
+//! model.
 //!
 //! ```
 //! use pkgres_manifest::{IndexRecord, Limits};

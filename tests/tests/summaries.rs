@@ -48,7 +48,7 @@ fn a_release_that_is_excluded_inside_a_conflict_is_named() {
             },
         )
     };
-    let way_out = "Db 1.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`";
+    let way_out = "Db 1.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update";
     let yanked = hints(release("Db", "1.0.0").yanked());
     assert!(yanked.contains(&way_out.to_owned()), "{yanked:?}");
     // Log 6.0.0 exists, too.
@@ -85,7 +85,7 @@ fn an_excluded_release_is_named_at_the_end_of_a_chain() {
         ],
         &|_| {},
     );
-    let way_out = "D 1.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`";
+    let way_out = "D 1.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update";
     assert!(hints.contains(&way_out.to_owned()), "{hints:?}");
 }
 
@@ -103,7 +103,7 @@ fn an_excluded_release_with_a_missing_class_is_named() {
     assert_eq!(
         hints(newer("1.1.0").yanked(), &|_| ()),
         [
-            "Db 1.1.0 defines the class Db.K but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+            "Db 1.1.0 defines the class Db.K but was yanked; it is chosen only if it is locked, or requested by an update"
         ]
     );
     let mut late = newer("1.1.0");
@@ -176,7 +176,7 @@ fn hints_that_name_options_have_their_own_kind() {
     );
     assert_eq!(
         hints(with(release("Db", "2").yanked()), &as_it_is)[0],
-        "packages: Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        "packages: Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update"
     );
     let mut new = release("Db", "2");
     new.published = Some("2026-07-01T00:00:00Z".to_owned());
@@ -353,7 +353,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     let usual = PrereleasePolicy::IfNecessary;
     assert_eq!(
         hint(yanked, usual, None),
-        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update"
     );
     assert_eq!(
         hint(late.clone(), usual, early),
@@ -374,7 +374,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     );
     assert_eq!(
         hint(both, usual, None),
-        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        "Db 2.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update"
     );
     // Of several versions with one obstacle, the hint names one that an option lets in.
     let newer_but_yanked = || release("Db", "2.2.0").yanked();
@@ -454,7 +454,7 @@ fn a_hint_names_an_excluded_release_only_if_it_defines_the_class_of_the_object()
     };
     assert_eq!(
         hint(release("X", "2.0.0").defines("X", &[])),
-        "X 2.0.0 matches but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        "X 2.0.0 matches but was yanked; it is chosen only if it is locked, or requested by an update"
     );
     assert_eq!(
         hint(release("X", "2.0.0")),
@@ -474,6 +474,6 @@ fn a_hint_names_an_excluded_release_that_matches_all_objects() {
     ];
     assert_eq!(
         hint_for_objects(objects, &["<3", ">=2"], records),
-        "X 2.0.0 matches all of these but was yanked; it is chosen only if it is locked, or named with `update --precise`"
+        "X 2.0.0 matches all of these but was yanked; it is chosen only if it is locked, or requested by an update"
     );
 }

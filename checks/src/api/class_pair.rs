@@ -27,14 +27,14 @@ pub(super) struct ClassPair<'packages> {
     pub(super) usage: ClassUsage,
     /// The place of the class in the new version.
     pub(super) new_place: &'packages Location,
-    /// The ancestors that this class lost, and through which classes, computed on first use.
+    /// The classes through which this class may have lost ancestors, the farthest first; computed on first use.
     pub(super) losses: OnceCell<Vec<AncestorLoss>>,
     /// The creation that shows that a new required property breaks callers, computed on first use; `None` if there is
     /// none.
     pub(super) creation: OnceCell<Option<WitnessUse>>,
 }
 
-/// The ancestors that a class lost which the compared class still extends, or that class itself.
+/// A class that may have lost ancestors: one that the compared class still extends, or that class itself.
 pub(super) struct AncestorLoss {
     class: ClassName,
     /// The ancestors that it has in the old version and not in the new one.

@@ -224,7 +224,6 @@ struct Info<'run> {
     releases: &'run Releases,
     record: &'run IndexRecord,
     requiring: Option<&'run [PackageName]>,
-    /// Whether registries on the network were not asked.
     /// What keeps the run from asking registries on the network, if anything does.
     offline: Option<String>,
     description: Option<&'run PackageDescription>,

@@ -383,7 +383,7 @@ fn require_collections(project: &Project, command: &str) -> Result<()> {
     }
     let shown = Escaped::path(&project.manifest);
     let message = format!(
-        "{shown} requires no collections of Ansible, and `pkgres {command}` is for these, which are installed as folders"
+        "{shown} requires no Ansible collections, and `pkgres {command}` is only for these"
     );
     Err(Diagnostic::error(Code::Usage, message)
         .hint("`pkgres vendor FOLDER` writes the artifacts of locked releases into a folder")

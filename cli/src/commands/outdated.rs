@@ -153,7 +153,7 @@ impl OutdatedProject {
         let mut notes = show::excluded(&self.resolution, &self.reasons);
         let failure = self.failure.map(|failure| match failure {
             UpdateFailure::Conflict => "An update of all packages has no resolution",
-            _ => "Whether an update of all packages has a resolution was not found out",
+            _ => "The search for an update of all packages gave up",
         });
         notes.extend(failure.map(|it| format!("{it}: `{update} --dry-run` says why")));
         if self.preference == Preference::Oldest {

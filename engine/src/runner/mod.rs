@@ -423,7 +423,7 @@ impl Runner {
             if !state.is_changed {
                 continue;
             }
-            // Those which it notifies do not know yet of what was changed in part.
+            // The nodes that it notifies do not know yet of a change in part.
             let notified = self.graph.successors(number).iter();
             let notified = notified.filter(|edge| {
                 edge.notifies()
@@ -493,7 +493,7 @@ impl Runner {
     fn all_unchanged_before(&self, node: usize) -> impl Iterator<Item = usize> {
         (0..self.nodes.len()).filter(move |before| {
             let state = &self.nodes[*before];
-            // What a plan cannot foresee may be as what follows needs it.
+            // A plan cannot foresee the result of such a node, which may be what a later node needs.
             let is_unforeseen =
                 self.is_noop(*before) && matches!(state.result, LastResult::Unknown(_));
             let is_hidden = self.graph.nodes()[*before].meta.hidden;

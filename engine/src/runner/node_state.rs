@@ -226,7 +226,7 @@ pub(super) struct NodeState {
     pub(super) result: LastResult,
     /// What the last attempt, or the verification, found of each member of a group, unless all have the result of the group.
     pub(super) members: Vec<MemberResult>,
-    /// The nodes after a group that do not know yet that a member was changed which goes before them.
+    /// The nodes after a group that do not know yet of the change of a member that goes before them.
     pub(super) unnotified: BTreeSet<usize>,
     pub(super) timers: Timers,
     pub(super) observed: Observed,

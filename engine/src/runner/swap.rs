@@ -43,7 +43,7 @@ impl Runner {
                 if node.meta.reset {
                     state.attempts = 0;
                 }
-                // These numbers belong to other nodes now, and what they notify is owed the refresh.
+                // These are numbers of the replaced graph. The nodes that had them are owed a refresh.
                 state.unnotified.clear();
                 if state.deferred_behind().is_some() {
                     state.result = LastResult::None;

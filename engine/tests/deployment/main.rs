@@ -338,7 +338,7 @@ fn mistakes_have_places() {
         &of_class("{file: /a, content: '${this.name}'}"),
         Some(two),
         &[
-            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice, and differs in `content`; hint: name it by a property of the object, such as `${this.name}`",
+            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice, and differs in `content`; hint: name it by a property in which the objects differ, such as `${this.name}`",
         ],
     );
     check(

@@ -5,11 +5,11 @@
 //! artifacts with their chain of digests. `facts_of_files` collects [`Facts`] about its files, with `content` to skip
 //! those that are too large, `python` and `windows_imports` for modules, and `yaml_references` for roles and playbooks.
 //! `facts` derives classes from them, and `foreign_references` the references to other collections. `check` words
-//! findings about these references, and `narrow_range` suggests ranges without the broken versions. `documentation` reads the options of plug-ins, and `content_name` says how users
-//! call them. `project` reads the playbooks around a `requirements.yml`, and the options that their tasks set. `format`
-//! combines all of this. `installation` has the files of an installed collection, `built_files` those of a source
-//! folder that are built into the artifact, `links` finds links that lead out of one, and `ansible_cfg` reads the
-//! servers in an `ansible.cfg`.
+//! findings about these references, and `narrow_range` suggests ranges without the broken versions. `documentation`
+//! reads the options of plug-ins, and `content_name` says how users call them. `project` reads the playbooks around a
+//! `requirements.yml`, and the options that their tasks set. `format` combines all of this. `installation` has the
+//! files of an installed collection, `built_files` those of a source folder that are built into the artifact, `links`
+//! finds links that lead out of one, and `ansible_cfg` reads the servers in an `ansible.cfg`.
 
 mod ansible_cfg;
 mod artifact;

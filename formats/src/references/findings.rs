@@ -229,7 +229,7 @@ impl ReferenceCheck<'_> {
         };
         let classes = self.root.words().classes;
         let message = format!(
-            "`{}` {} `{}`{more}, which no version of `{}` in `{}` has whose {classes} are known; those of {} are unknown",
+            "`{}` {} `{}`{more}, which is in no version of `{}` in `{}` whose {classes} are known; the {classes} of {} are unknown",
             Escaped::shortened(&first.from),
             self.root.verb(first),
             first.to,

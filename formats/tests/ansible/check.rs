@@ -116,8 +116,8 @@ fn no_version_lacks_a_class_before_all_are_read() {
         assert_eq!(
             found,
             format!(
-                "PK0075 {from} `a.lib.{class}`, which no version of `a.lib` in `>=1.0.0` has whose modules are known; \
-                 those of 3.0.0 are unknown"
+                "PK0075 {from} `a.lib.{class}`, which is in no version of `a.lib` in `>=1.0.0` whose modules are known; \
+                 the modules of 3.0.0 are unknown"
             )
         );
         for broken in versions {

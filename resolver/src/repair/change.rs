@@ -150,7 +150,10 @@ impl Change {
                 policy: relaxed_policy(request.options.prerelease),
             },
             (Restriction::SingleVersion, _) => Self::SideBySide,
-            _ => return None,
+            (restriction, relaxed) => {
+                debug_assert!(false, "{restriction:?} is not relaxed by {relaxed:?}");
+                return None;
+            }
         })
     }
 

@@ -286,9 +286,9 @@ pub enum Preference {
     Oldest,
 }
 
-/// The search engine. [Updates](crate::Request::update), and everything that explains a conflict (its
-/// [reasons](crate::Conflict::reasons) and [suggestions](crate::Conflict::suggestions)), always use the native engine:
-/// only that one supports goals and relaxed requirements.
+/// The search engine. [Updates](crate::Request::update) always use the native engine, and so does the search for the
+/// [reasons](crate::Conflict::reasons) that are needed and for [suggestions](crate::Conflict::suggestions): only that one
+/// supports goals and relaxed requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {

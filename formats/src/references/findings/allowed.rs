@@ -71,8 +71,12 @@ impl ReferenceCheck<'_> {
         // A release can be gone once it was read, such as one that is yanked.
         let wanted = all.iter().filter(|one| is_allowed(one) && is_wanted(one));
         let (known, unknown): (Vec<_>, Vec<_>) = wanted.partition(|one| one.classes.is_some());
-        let mut releases: Vec<IndexRecord> = known.into_iter().cloned().collect();
-        releases.sort_by(|one, two| one.version.cmp(&two.version));
+        let sorted = |some: Vec<&IndexRecord>| {
+            let mut some: Vec<IndexRecord> = some.into_iter().cloned().collect();
+            some.sort_by(|one, two| one.version.cmp(&two.version));
+            some
+        };
+        let (releases, unknown) = (sorted(known), sorted(unknown));
         if releases.is_empty() {
             return not_checked(format!(
                 "no registry knows the {} of `{name}`",
@@ -81,7 +85,7 @@ impl ReferenceCheck<'_> {
         }
         Ok(AllowedReleases {
             name: name.clone(),
-            unknown: unknown.into_iter().cloned().collect(),
+            unknown,
             releases,
             all,
         })

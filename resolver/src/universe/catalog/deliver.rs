@@ -157,7 +157,7 @@ impl Catalog {
         }
     }
 
-    /// Takes what a registry has of a package: only records of it.
+    /// Takes what a registry has of a package. All records have to be about that package, see [`check_names`].
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);
         match supply {

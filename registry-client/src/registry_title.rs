@@ -22,12 +22,3 @@ pub(crate) fn titled(name: &RegistryName) -> String {
         format!("the registry `{name}`")
     }
 }
-
-/// The value of `--registry` for a registry. With its name, it keeps the token that belongs to the name.
-pub(crate) fn registry_option(name: &RegistryName, location: &str) -> String {
-    if name.is_default() {
-        location.to_owned()
-    } else {
-        format!("{name}={location}")
-    }
-}

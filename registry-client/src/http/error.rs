@@ -11,7 +11,7 @@ use super::address::shown;
 use super::request::Request;
 use super::tls_error::CertificateProblem;
 use crate::registry_error::{LATER_HINT, RegistryError, RequestErrorKind};
-use crate::registry_title::{registry_option, titled};
+use crate::registry_title::titled;
 
 /// The most characters of text from a server in a message.
 const SHOWN_CHARACTERS: usize = 300;
@@ -454,6 +454,15 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
         parts.retain(is_specific);
     }
     parts.join(": ")
+}
+
+/// The value of `--registry` for a registry. With its name, it keeps the token that belongs to the name.
+fn registry_option(name: &RegistryName, location: &str) -> String {
+    if name.is_default() {
+        location.to_owned()
+    } else {
+        format!("{name}={location}")
+    }
 }
 
 #[cfg(test)]

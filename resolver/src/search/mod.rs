@@ -10,7 +10,7 @@
 //!
 //! A *clause* here lists terms that cannot all hold: an incompatibility, the negation of a SAT clause. It is in conflict
 //! if all of its terms hold. If all but one hold, that one is excluded. A *literal* is a term of a binary clause. The
-//! public [`Derivation`](crate::Derivation) has the usual polarity; [`derive`] turns clauses around.
+//! public [`Derivation`](crate::Derivation) has the usual polarity; [`mod@derive`] turns clauses around.
 //!
 //! # Idea
 //!

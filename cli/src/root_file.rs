@@ -55,7 +55,7 @@ pub(crate) fn recognize(
     Ok(root.or_else(|| Some((path.to_owned(), stated.filter(|_| names_file)?))))
 }
 
-/// The file of a project that is a root of another ecosystem, for titles. What is wrong with it is reported elsewhere.
+/// The file of a project that is a root of another ecosystem, for titles. Problems with it are reported elsewhere.
 pub(crate) fn root_file(manifest: &Path, stated: Option<&'static dyn Format>) -> Option<PathBuf> {
     let root = recognize(manifest, stated).ok().flatten();
     root.map(|(path, _)| path)

@@ -46,7 +46,8 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Root>;
 
-    /// What changes the requirements of a root in its file, or why only a person can. By default, pkgres edits no roots.
+    /// The editor for the requirements in the file of a root, or the reason why only a person can edit them. By default,
+    /// pkgres edits no roots.
     fn editor(&self, file: &FormatFile<'_>) -> Result<&dyn RootEditor, NotEditable> {
         let _ = file;
         Err(NotEditable::default())
@@ -69,8 +70,8 @@ pub trait Format: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What the release is that a file belongs to; `None` if it belongs to none. If several formats have artifacts of
-    /// one ending, the beginning of the content has to decide.
+    /// The extent of the release that a file belongs to; `None` if it belongs to none. If several formats have artifacts
+    /// of one ending, the beginning of the content has to decide.
     ///
     /// By default, it belongs to one if it has [such a name](Self::is_release_name): a root to its folder, and any other
     /// file is a release itself.
@@ -280,7 +281,7 @@ pub struct FormatNames {
     /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints
     /// name them.
     pub nested_roots: &'static [&'static str],
-    /// The ending of the names of artifacts, such as `.zip`. Empty if releases are no files, or files of any name.
+    /// The ending of the names of artifacts, such as `.zip`. Empty if releases are not files, or can have any name.
     pub artifact_ending: &'static str,
     /// How releases are distributed.
     pub distribution: Distribution,

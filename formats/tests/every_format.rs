@@ -15,7 +15,7 @@ struct Example {
     root: (&'static str, &'static str),
     /// The other files of its folder.
     files: &'static [(&'static str, &'static str)],
-    /// What the root is a release of, as the ecosystem writes it.
+    /// The package and the version of the root, in the spelling of the ecosystem.
     release: (&'static str, &'static str),
 }
 

@@ -514,4 +514,6 @@ fn a_bad_line_of_another_ecosystem_hides_no_version() {
     assert_eq!(found(bad), Some(1), "class packages");
     let bad = r#"{"ecosystem":"ansible","name":"acme.net","version":"1.0.0","require":3}"#;
     assert_eq!(found(bad), Some(0), "its own");
+    let bad = r#"{"name":"acme.net","version":"1.0.0","require""#;
+    assert_eq!(found(bad), Some(0), "it breaks off before its ecosystem");
 }

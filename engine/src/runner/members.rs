@@ -76,7 +76,7 @@ impl Runner {
             // What could be changed was.
             state.is_changed = false;
         }
-        // What only needs members that have not failed need not wait for the others.
+        // A node that only needs members that have not failed does not wait for the others.
         let not_held = self.not_held(node);
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];

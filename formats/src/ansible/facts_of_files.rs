@@ -120,7 +120,7 @@ pub(crate) fn read(
 struct FactsReader<'tree> {
     facts: Facts,
     findings: Vec<Diagnostic>,
-    /// What precedes the paths of files in messages.
+    /// The prefix of the paths of files in messages.
     prefix: &'tree str,
     tree: &'tree dyn FileTree,
     options: &'tree ReadOptions,

@@ -369,7 +369,7 @@ fn meant(text: &str) -> Option<String> {
         let is_right = package_name(name).is_ok() && range::parse(range).is_ok();
         return is_right.then(|| format!("`name: {name}` and `version: \"{range}\"`"));
     }
-    // A number is none that was misspelt.
+    // A number is not a misspelt name.
     let is_word = text.contains(|next: char| next.is_ascii_alphabetic());
     let name = nearest_name(text).filter(|name| is_word && package_name(name).is_ok())?;
     Some(format!("`{name}`"))

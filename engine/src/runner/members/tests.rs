@@ -211,7 +211,8 @@ fn a_change_is_known_after_another_attempt() {
     }
 }
 
-/// What waited for a failed member is refreshed after a change of an earlier attempt once it no longer waits.
+/// A node that waited for a failed member is refreshed once it no longer waits, even if an earlier attempt made the
+/// change.
 #[test]
 fn a_change_is_known_once_nothing_holds_what_it_notifies() {
     let parameters = MetaParameters::default();

@@ -259,6 +259,31 @@ fn a_prerelease_without_the_module_is_no_part_of_a_conflict() {
     assert!(conflict.contains(hint), "{conflict}");
 }
 
+/// Only hints of a conflict depend on prereleases that nothing names.
+#[test]
+fn a_prerelease_that_cannot_be_read_does_not_hide_a_conflict() {
+    let mut galaxy = Galaxy::new();
+    galaxy.add("acme.web", "3.0.0", &[("acme.net", ">=2.0.0")], &[PAGE]);
+    galaxy.add("acme.net", "1.0.0", &[], &[TCP]);
+    galaxy.add("acme.net", "2.0.0", &[], &[]);
+    galaxy.add("acme.net", "2.1.0-beta.1", &[], &[TCP]);
+    let mut answer = galaxy.answers();
+    let fake = Fake::start(move |request| {
+        if request.path.ends_with("acme-net-2.1.0-beta.1.tar.gz") {
+            return Reply::new(403, "no");
+        }
+        answer(request)
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registry = connect(&fake, options(folder.path()));
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    let answer = solve(request(), &registries, &ReadOptions::default());
+    assert!(matches!(answer, Ok(Answer::Conflict(_))), "{answer:?}");
+    let paths = fake.take_paths();
+    let is_asked = paths.iter().any(|path| path.ends_with("beta.1.tar.gz"));
+    assert!(is_asked, "{paths:?}");
+}
+
 #[test]
 fn a_collection_that_changed_is_read_again_and_known_releases_are_not() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -298,7 +298,7 @@ impl Catalog {
         }
     }
 
-    /// What a requirement on a split package is bound to: the locked release if it is allowed, or else the best.
+    /// The release that a requirement on a split package is bound to: the locked one if it is allowed, or else the best.
     pub(crate) fn best_binding(
         &self,
         release: ReleaseId,

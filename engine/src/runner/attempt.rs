@@ -223,6 +223,8 @@ fn try_once(
         ..input.clone()
     };
     Ok(match resource.check(probe, &input) {
+        // Only what the state knows has changed.
+        Ok(Checked::InOrder(values)) if differences.is_empty() => Outcome::InOrder(values),
         Ok(Checked::InOrder(values)) => Outcome::Changed(differences, values),
         // What could be changed was.
         Ok(Checked::Kept(_)) | Err(ResourceError::Unknown(_)) => {

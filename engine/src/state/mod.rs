@@ -39,7 +39,7 @@ use crate::runner::NodeStatus;
 use crate::target::{Probe, Target, TargetError, TargetLock};
 use other_applications::{OtherApplications, OtherRecord};
 use owed_refreshes::notifying;
-use record::{Applied, Record};
+use record::{Applied, Record, is_absence};
 use record_before_change::Prepared;
 use reversal_order::{After, Origins, asking, asks};
 use reversals::Reversing;
@@ -51,6 +51,15 @@ enum Purpose {
     Plan,
     /// The machine is changed.
     Run,
+}
+
+/// When the state before is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// Before a change.
+    Change,
+    /// Without one: another application has made the resource what this one describes.
+    InOrder,
 }
 
 /// The state of an application on a machine.
@@ -394,10 +403,19 @@ impl AppliedState {
             let after = parts.first().and_then(|(id, _)| after.get(id));
             let after = after.cloned().unwrap_or_default();
             let wrapped = |parts: Vec<(ResourceId, Arc<dyn Resource>)>, resource| {
-                let (state, after) = (Arc::clone(self), after.clone());
-                Arc::new(Prepared::new(resource, move |target, input| {
-                    state.remember(target, input, &parts, &after)
-                }))
+                let ids: Vec<ResourceId> = parts.iter().map(|(id, _)| id.clone()).collect();
+                let is_due = {
+                    let state = Arc::clone(self);
+                    move |probe: &dyn Probe| state.is_only_of_others(probe, &ids)
+                };
+                let remember = |occasion| {
+                    let (state, parts, after) = (Arc::clone(self), parts.clone(), after.clone());
+                    move |target: &dyn Target, input: &Input| {
+                        state.remember(target, input, &parts, &after, occasion)
+                    }
+                };
+                let prepared = Prepared::new(resource, remember(Occasion::Change));
+                Arc::new(prepared.or_in_order(is_due, remember(Occasion::InOrder)))
             };
             node.resource = wrapped(parts, node.resource.clone());
             node.wrap_members(|id, resource| {
@@ -486,13 +504,24 @@ impl AppliedState {
         self.memory().records.contains_key(id)
     }
 
-    /// Keeps what is there before the first change of resources, all of which are going to be changed at once.
+    /// Whether one of some resources has a record of another application, and none of this one. If that application goes,
+    /// the resource has to stay as this one describes it, even if it was in order when this one came.
+    fn is_only_of_others(&self, probe: &dyn Probe, ids: &[ResourceId]) -> bool {
+        let memory = self.memory();
+        ids.iter().any(|id| {
+            !memory.records.contains_key(id) && !memory.others.records(probe, id).is_empty()
+        })
+    }
+
+    /// Keeps what is there before the first change of resources, all of which are going to be changed at once, or what
+    /// other applications made of them.
     fn remember(
         &self,
         target: &dyn Target,
         input: &Input,
         parts: &[(ResourceId, Arc<dyn Resource>)],
         after: &BTreeSet<ResourceId>,
+        occasion: Occasion,
     ) -> Result<(), ResourceError> {
         // One record at a time: two may have the same content.
         let mut memory = self.memory();
@@ -510,12 +539,19 @@ impl AppliedState {
                 continue;
             }
             let folder = self.location.contents();
+            if occasion == Occasion::InOrder && memory.others.records(target, id).is_empty() {
+                continue;
+            }
             let mut before = Before::new(id, target, input, &folder);
-            let description = match resource.reversed(&mut before) {
+            let mut description = match resource.reversed(&mut before) {
                 // What was there first is known, so the change goes on.
                 Err(_) if known.is_some() => continue,
                 described => described?,
             };
+            // To undo what another application has done is not up to this one.
+            if occasion == Occasion::InOrder && description.as_ref().is_some_and(is_absence) {
+                description = None;
+            }
             let mut contents = before.into_contents();
             let record = match known {
                 // An earlier change did not touch properties that the packages have added since then.

@@ -1,7 +1,7 @@
 //! Other applications that reverse the same resource on the machine.
 //!
-//! Each keeps what it found. If an application goes, and another one has changed the resource after it, the resource
-//! has to stay as the other one wants it. What was there before the first of them is what the other one has to restore
+//! Each keeps what it found, even if it found the resource as it wants it, and changed nothing. If an application goes,
+//! and another one came to the resource after it, the resource has to stay as the other one wants it. What was there before the first of them is what the other one has to restore
 //! one day: its record is [handed over](OtherRecord::extended_by).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ impl OtherApplications {
         records.collect()
     }
 
-    /// For each record, that of the application which was the next to change the resource.
+    /// For each record, that of the application which was the next to come to the resource.
     pub(super) fn next_records(
         &self,
         probe: &dyn Probe,
@@ -102,9 +102,9 @@ impl OtherRecord {
 
     /// The record with what an earlier one says; `None` if nothing changes. `contents` has those of the earlier one.
     fn extended_by(&self, earlier: &Record, contents: &Path) -> Option<Record> {
-        let (before, own) = (earlier.before.as_ref()?, self.record.before.as_ref()?);
+        let before = earlier.before.as_ref()?;
         // It was gone when this application came, so that what was there first is lost.
-        if is_absence(own) {
+        if self.record.before.as_ref().is_some_and(is_absence) {
             return None;
         }
         let mut record = self.record.clone();

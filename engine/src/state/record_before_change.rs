@@ -11,6 +11,9 @@ use crate::target::{Probe, Target};
 /// What is done before a change, with what the resource received. If it fails, nothing is changed.
 type Preparation = dyn Fn(&dyn Target, &Input) -> Result<(), ResourceError> + Send + Sync;
 
+/// Whether something is due although the resource is in order.
+type Demand = dyn Fn(&dyn Probe) -> bool + Send + Sync;
+
 /// Keeps the values that a resource sends only after its change.
 pub(super) trait ValueKeeper: Send + Sync {
     /// The values of the resource, whose check found it in order: those that it sent after its change, if it sends none
@@ -25,6 +28,8 @@ pub(super) trait ValueKeeper: Send + Sync {
 pub(super) struct Prepared {
     resource: Arc<dyn Resource>,
     prepare: Arc<Preparation>,
+    /// What is done, and when, although the resource is in order.
+    in_order: Option<(Arc<Demand>, Arc<Preparation>)>,
     /// Where its values are kept after its change.
     kept: Option<Arc<dyn ValueKeeper>>,
 }
@@ -37,8 +42,19 @@ impl Prepared {
         Self {
             resource,
             prepare: Arc::new(prepare),
+            in_order: None,
             kept: None,
         }
+    }
+
+    /// Does something although the resource is in order, if that is due. Nothing of the machine changes by it.
+    pub(super) fn or_in_order(
+        mut self,
+        is_due: impl Fn(&dyn Probe) -> bool + Send + Sync + 'static,
+        prepare: impl Fn(&dyn Target, &Input) -> Result<(), ResourceError> + Send + Sync + 'static,
+    ) -> Self {
+        self.in_order = Some((Arc::new(is_due), Arc::new(prepare)));
+        self
     }
 
     /// Keeps what the resource sends after its change.
@@ -58,6 +74,16 @@ impl Resource for Prepared {
         let change = match checked {
             Checked::Drift(change) => change,
             Checked::InOrder(values) => {
+                if let Some((is_due, prepare)) = &self.in_order
+                    && is_due(probe)
+                {
+                    return Ok(Checked::drift(PreparedChange {
+                        prepare: Arc::clone(prepare),
+                        kept: None,
+                        input: input.clone(),
+                        change: Box::new(NoChange),
+                    }));
+                }
                 return Ok(Checked::InOrder(match &self.kept {
                     Some(kept) => kept.or_kept(values),
                     None => values,
@@ -111,6 +137,19 @@ impl Change for PreparedChange {
         if let Some((resource, kept)) = &self.kept {
             kept.keep(&**resource, target, &self.input);
         }
+        Ok(())
+    }
+}
+
+/// What is prepared although nothing of the machine changes.
+struct NoChange;
+
+impl Change for NoChange {
+    fn differences(&self) -> Vec<Difference> {
+        Vec::new()
+    }
+
+    fn apply(self: Box<Self>, _: &dyn Target) -> Result<(), ResourceError> {
         Ok(())
     }
 }

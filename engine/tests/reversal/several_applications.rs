@@ -49,6 +49,48 @@ fn what_was_there_before_all_applications_comes_back() {
     }
 }
 
+/// An application that finds a resource as it wants it changes nothing, and needs it all the same.
+#[test]
+fn what_applications_describe_equally_stays_until_the_last_one_goes() {
+    for before in [None, Some("hello")] {
+        for order in [[ONE, TWO, THREE], [THREE, ONE, TWO], [TWO, THREE, ONE]] {
+            let root = Root::new();
+            if let Some(before) = before {
+                root.write("/motd", before.as_bytes());
+            }
+            for application in [ONE, TWO, THREE] {
+                let changes = root.count_changes_of(application, motd_of("welcome"));
+                assert_eq!(changes, usize::from(application == ONE));
+            }
+            for (application, left) in
+                order
+                    .into_iter()
+                    .zip([Some("welcome"), Some("welcome"), before])
+            {
+                root.apply_of(application, Graph::default());
+                assert_eq!(root.text("/motd").as_deref(), left, "{order:?}");
+            }
+        }
+    }
+}
+
+/// It is not up to an application that found a resource absent to make it again.
+#[test]
+fn what_applications_want_absent_stays_away_until_the_last_one_goes() {
+    let absent = || motd(File::new("/motd").absent());
+    for order in [[ONE, TWO], [TWO, ONE]] {
+        let root = Root::new();
+        root.write("/motd", b"hello");
+        for application in [ONE, TWO] {
+            root.apply_of(application, absent());
+        }
+        for (application, left) in order.into_iter().zip([None, Some("hello")]) {
+            root.apply_of(application, Graph::default());
+            assert_eq!(root.text("/motd").as_deref(), left, "{order:?}");
+        }
+    }
+}
+
 /// Another application may leave properties alone that this one has changed.
 #[test]
 fn properties_that_the_other_application_leaves_alone_are_restored() {

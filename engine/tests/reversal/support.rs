@@ -77,6 +77,23 @@ impl Root {
         apply(&self.machine, location, graph, options, |_| false)
     }
 
+    /// Runs a graph of an application, and counts its changes.
+    pub(crate) fn count_changes_of(&self, application: &str, graph: Graph) -> usize {
+        let location = StateLocation::new(application).in_folder("/state");
+        let mut changes = 0;
+        apply(
+            &self.machine,
+            location,
+            graph,
+            RunOptions::default(),
+            |step| {
+                changes += usize::from(matches!(step, Step::Changed(..)));
+                false
+            },
+        );
+        changes
+    }
+
     /// Runs a graph and reports what happens.
     pub(crate) fn apply_observed(&self, graph: Graph, mut observe: impl FnMut(&Step)) -> Ending {
         apply(

@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, conformance};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     LockedCapability, LockedConformance, LockedImplementation, Lockfile, Package, PackageName,
-    Release, Version,
+    Release, Version, capability_changes,
 };
 use pkgres_registry_client::RegistrySet;
-use pkgres_resolver::Resolution;
+use pkgres_resolver::{Resolution, Staleness};
 
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::lockfile::lock_of;
 use crate::project::Project;
 
@@ -34,39 +32,16 @@ pub(crate) fn lock_with_capabilities(
     Ok(lock)
 }
 
-/// Fails if the capabilities of a lockfile are not those of its releases and of the project as it is.
-pub(crate) fn require_right_capabilities(
+/// The differences between the capabilities of a lockfile, and those of its releases and of the project as it is.
+pub(crate) fn stale_capabilities(
     lock: &Lockfile,
     project: &Project,
     registries: &RegistrySet,
     context: &Context,
-) -> Result<()> {
+) -> Result<Vec<Staleness>> {
     let Some(root) = project.package() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    if lock.capabilities.is_empty() && root.manifest.implements.is_empty() {
-        return Ok(());
-    }
-    if are_capabilities_right(lock, root, registries, context)? {
-        return Ok(());
-    }
-    let message = format!(
-        "{}: the capabilities are not those of the classes and their interfaces",
-        project.lock_path().to_string_lossy()
-    );
-    let hint = format!("`{}` updates them", context.invocation.command("lock"));
-    Err(Failure {
-        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
-        exit: Exit::Failed,
-    })
-}
-
-fn are_capabilities_right(
-    lock: &Lockfile,
-    root: &Arc<Package>,
-    registries: &RegistrySet,
-    context: &Context,
-) -> Result<bool> {
     let of_lock = lock.capabilities.keys();
     let of_lock = of_lock.map(|it| Release::new(it.package.clone(), it.version.clone()));
     let mut implementing: BTreeSet<Release> = of_lock.collect();
@@ -77,11 +52,8 @@ fn are_capabilities_right(
     }
     let implementing: Vec<_> = implementing.into_iter().collect();
     let now = capabilities(lock, &implementing, Some(root), registries, context)?;
-    let locked = lock.capabilities.iter();
-    Ok(locked.len() == now.len()
-        && locked
-            .zip(&now)
-            .all(|(locked, now)| locked.0 == now.0 && locked.1.agrees_with(now.1)))
+    let changes = capability_changes(&lock.capabilities, &now).into_iter();
+    Ok(changes.map(Staleness::CapabilityChanged).collect())
 }
 
 /// The capabilities of some releases of a lockfile.

@@ -11,7 +11,7 @@ use pkgres_registry_client::{RegistrySet, check_lock};
 use pkgres_resolver::{LockCheck, Locked, Resolution};
 
 use crate::args::{SolveArgs, WriteArgs};
-use crate::capabilities::require_right_capabilities;
+use crate::capabilities::stale_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -110,10 +110,13 @@ pub(crate) fn require_current_lock(
     let progress = output.progress("Checking the lockfile", context.registries.activity());
     let report = check_lock(check, &task.registries, &context.read_options);
     drop(progress);
-    let report = report?;
+    let mut report = report?;
     output.registry_findings(&task.registries.take_findings());
     if report.stale.is_empty() {
-        return require_right_capabilities(&lock, project, &task.registries, context);
+        report.stale = stale_capabilities(&lock, project, &task.registries, context)?;
+    }
+    if report.stale.is_empty() {
+        return Ok(());
     }
     Err(Failure {
         findings: show::staleness(&report.stale, mode, context),

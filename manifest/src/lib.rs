@@ -102,9 +102,10 @@ pub use interface::{
     ConformanceStatus, Deprecation, FactMatch, Facts, Interface, InterfaceFunction,
 };
 pub use lockfile::{
-    BindingChange, Bindings, LOCK_FILE, LockDiff, LockedCapability, LockedConformance,
-    LockedImplementation, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
-    PackageChange, ReleaseChange, RequirementChange, SideBySideChange,
+    BindingChange, Bindings, CapabilityChange, CapabilityChangeKind, LOCK_FILE, LockDiff,
+    LockedCapability, LockedConformance, LockedImplementation, LockedPackage, LockedRequirement,
+    Lockfile, OverrideChange, PackageChange, ReleaseChange, RequirementChange, SideBySideChange,
+    capability_changes,
 };
 pub use name::{ClassName, NameError, PackageName, is_identifier, nearest_name};
 pub use object_model::{

@@ -1,7 +1,10 @@
 //! The lines of a report about a stale lockfile: one for each difference.
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{
+    ArtifactDigest, CapabilityChange, CapabilityChangeKind, ClassName, LockedCapability,
+    PackageName, Release, ReleaseSource, Spec, Version,
+};
 use pkgres_resolver::Staleness;
 
 use super::source_title::{distinct_title, registry_title};
@@ -51,6 +54,7 @@ fn kind(entry: &Staleness) -> &'static str {
         Staleness::SeveralReleases { .. } => "several_releases",
         Staleness::NotSideBySide(_) => "not_side_by_side",
         Staleness::NotReached { .. } => "not_reached",
+        Staleness::CapabilityChanged(_) => "capability_changed",
     }
 }
 
@@ -74,6 +78,11 @@ fn mark(entry: &Staleness) -> char {
         | Staleness::ClassCycle(_)
         | Staleness::SeveralReleases { .. }
         | Staleness::NotSideBySide(_) => '~',
+        Staleness::CapabilityChanged(change) => match change.kind {
+            CapabilityChangeKind::Added => '+',
+            CapabilityChangeKind::Removed => '-',
+            CapabilityChangeKind::DefinedBy { .. } | CapabilityChangeKind::Function { .. } => '~',
+        },
         Staleness::OverrideChanged { locked, spec, .. } => match (locked, spec) {
             (_, None) => '-',
             (None, Some(_)) => '+',
@@ -110,6 +119,7 @@ fn package(entry: &Staleness) -> Option<&PackageName> {
         | Staleness::ClassNotFound { owner: package, .. }
         | Staleness::SeveralReleases { package, .. }
         | Staleness::NotReached { package, .. } => Some(package),
+        Staleness::CapabilityChanged(change) => Some(&change.implementation.package),
         Staleness::ModelNotLocked | Staleness::InheritsTwice { .. } | Staleness::ClassCycle(_) => {
             None
         }
@@ -193,6 +203,38 @@ fn text(entry: &Staleness) -> String {
         Staleness::NotReached { package, version } => {
             format!("{package} {version} is no longer needed")
         }
+        Staleness::CapabilityChanged(change) => capability_change(change),
+    }
+}
+
+/// The text of a change of a class that implements an interface.
+fn capability_change(change: &CapabilityChange) -> String {
+    let (class, interface) = (
+        &change.implementation.class,
+        &change.implementation.interface,
+    );
+    let status = |capability: &Option<LockedCapability>| match capability {
+        Some(capability) => format!("`{capability}`"),
+        None => "unknown".to_owned(),
+    };
+    match &change.kind {
+        CapabilityChangeKind::Added => format!("{class} implements {interface}"),
+        CapabilityChangeKind::Removed => format!("{class} no longer implements {interface}"),
+        CapabilityChangeKind::DefinedBy { locked, now } => {
+            let now = now.as_ref().map_or_else(
+                || "is not found".to_owned(),
+                |Release { name, version }| format!("comes from {name} {version}"),
+            );
+            let Release { name, version } = locked;
+            format!(
+                "{interface}, which {class} implements, {now}, locked with that of {name} {version}"
+            )
+        }
+        CapabilityChangeKind::Function { name, locked, now } => format!(
+            "{class}: the function `{name}` of {interface} is {}, locked as {}",
+            status(now),
+            status(locked)
+        ),
     }
 }
 

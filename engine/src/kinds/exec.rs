@@ -279,6 +279,7 @@ impl Exec {
         }
         Ok(Checked::drift(RunCommand {
             command: undo.clone(),
+            undoes: true,
             creates: Vec::new(),
             asked_by: self.asking_guards(),
             stdout: Arc::default(),
@@ -318,6 +319,7 @@ impl Resource for Exec {
         }
         Ok(Checked::drift(RunCommand {
             command: self.command.clone(),
+            undoes: false,
             creates: self.created().cloned().collect(),
             asked_by: self.asking_guards(),
             stdout: Arc::clone(&self.stdout),
@@ -419,6 +421,8 @@ fn words(command: &Command) -> PropertyValue {
 
 struct RunCommand {
     command: Command,
+    /// Whether it undoes the command of the resource.
+    undoes: bool,
     /// The paths at which something has to be afterwards.
     creates: Vec<PathBuf>,
     /// The guards that say whether it has to run, besides those that need no command.
@@ -428,11 +432,13 @@ struct RunCommand {
 
 impl Change for RunCommand {
     fn differences(&self) -> Vec<Difference> {
-        vec![Difference::new(
-            "command",
-            None::<String>,
-            Some(shown(&self.command)),
-        )]
+        let runs = |property| Difference::new(property, None::<String>, Some(shown(&self.command)));
+        if self.undoes {
+            let state = Difference::new("state", Some("done"), Some("undone"));
+            vec![state, runs("undo")]
+        } else {
+            vec![runs("command")]
+        }
     }
 
     fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {

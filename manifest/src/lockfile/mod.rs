@@ -47,7 +47,10 @@ mod salvage;
 mod write;
 
 pub use bindings::Bindings;
-pub use capabilities::{LockedCapability, LockedConformance, LockedImplementation};
+pub use capabilities::{
+    CapabilityChange, CapabilityChangeKind, LockedCapability, LockedConformance,
+    LockedImplementation, capability_changes,
+};
 pub use diff::{
     BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
     SideBySideChange,

@@ -28,8 +28,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Lockfile, PackageName, RegistryName, Release, ReleaseSource, Spec,
-    Version,
+    ArtifactDigest, CapabilityChange, ClassName, Lockfile, PackageName, RegistryName, Release,
+    ReleaseSource, Spec, Version,
 };
 
 use crate::budget::Interrupt;
@@ -448,6 +448,9 @@ pub enum Staleness {
         /// The version.
         version: Version,
     },
+    /// A class conforms to an interface otherwise than when the lock was written. [`LockCheck`] has no classes to find this
+    /// with: whoever has them adds what [`capability_changes`](pkgres_manifest::capability_changes) finds.
+    CapabilityChanged(CapabilityChange),
 }
 
 impl Staleness {

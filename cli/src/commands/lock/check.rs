@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::agreement::Disagreement;
 use super::proposal::AgreedReleases;
 use crate::args::{Format, LockArgs};
-use crate::capabilities::require_right_capabilities;
+use crate::capabilities::stale_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -245,9 +245,9 @@ fn check_entries(
     );
     let findings = task.registries.take_findings();
     output.findings(&findings);
-    let report = report?;
+    let mut report = report?;
     if report.stale.is_empty() {
-        require_right_capabilities(&lock, project, &task.registries, context)?;
+        report.stale = stale_capabilities(&lock, project, &task.registries, context)?;
     }
     let yanked = report.yanked.iter();
     let yank_reasons = YankReasons::find(

@@ -30,6 +30,7 @@ use crate::invocation::quoted;
 use crate::output::Output;
 use crate::read_manifest::package_of;
 use crate::registries::{ConfiguredRegistry, RemoteRegistry, shown_target, title_of};
+use crate::show::counted;
 use crate::solve_task::SolveTask;
 
 /// How many characters of a warning of the registry are shown; two package names fit.
@@ -75,7 +76,13 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         if !args.allow_incompatible
             && let Some(below) = newest_release(known, None, Some(version))
         {
-            check_bump(&candidate.package, &below, &configured, context, output)?;
+            check_bump(
+                (&candidate.package, &path),
+                &below,
+                &configured,
+                context,
+                output,
+            )?;
         }
     }
     let (outcome, warnings) = if args.dry_run {
@@ -481,9 +488,9 @@ fn without_cache(error: RegistryError, context: &Context) -> Failure {
 }
 
 /// Compares a package with a lower version in the registry. It is an error if the bump between the versions is
-/// smaller than their differences need.
+/// smaller than their differences need. That there are differences to review is said.
 fn check_bump(
-    package: &Package,
+    (package, path): (&Package, &Path),
     below: &IndexRecord,
     registry: &ConfiguredRegistry,
     context: &Context,
@@ -512,6 +519,16 @@ fn check_bump(
     let (old, new) = (bind(old)?, bind(Arc::new(package.clone()))?);
     let compared = Compared::new(old, new);
     if compared.verdict(false).is_none() {
+        let reviews = compared.to_review();
+        if reviews > 0 {
+            let (lower, path) = (&below.version, quoted(path));
+            let words = format!("semver {name}@{lower} {path}");
+            output.remarks([format!(
+                "{} to {name} {lower} to review: `{}`",
+                counted(reviews, "difference"),
+                context.invocation.command_for_none(&words)
+            )]);
+        }
         return Ok(());
     }
     let mut findings = compared.findings(false);

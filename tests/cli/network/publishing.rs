@@ -348,6 +348,41 @@ fn a_token_for_some_names_publishes_to_a_private_registry() {
     );
 }
 
+/// What only a person can judge does not stop a release, but is not silent either.
+#[test]
+fn publishing_says_that_there_are_differences_to_review() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let package = |version: &str, contract: &str| {
+        let package = folder.path().join(version);
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: org.acme.Web\nVersion: {version}\nName: Web\n\
+             Require: {{io.murano: \">=0\"}}\nClasses: {{org.acme.Web: Main.yaml}}\n"
+        );
+        let class = format!("Name: org.acme.Web\nProperties: {{port: {{Contract: {contract}}}}}\n");
+        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
+        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
+            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
+        }
+        package.to_str().expect("text").to_owned()
+    };
+    user.does(&["publish", &package("1.0.0", "$.int()")]);
+    let next = package("1.0.1", "$.int().check($ > 9)");
+    for tried in [&["--dry-run"][..], &[]] {
+        let run = user.does(&[&["publish", next.as_str()], tried].concat());
+        let words = format!("semver org.acme.Web@1.0.0 {next}");
+        let expected = format!("1 difference to org.acme.Web 1.0.0 to review: `pkgres {words}`");
+        assert!(run.stderr.contains(&expected), "{}", run.stderr);
+        let run = user.does(&words.split(' ').collect::<Vec<_>>());
+        assert!(run.stdout.contains("(contract-changed)"), "{}", run.stdout);
+    }
+    let last = package("2.0.0", "$.string()");
+    let run = user.does(&["publish", &last, "--format", "json"]);
+    assert!(run.stdout.contains("\"notes\": []"), "{}", run.stdout);
+}
+
 #[test]
 fn publishing_a_similar_name_warns() {
     let folder = tempfile::tempdir().expect("a temporary folder");

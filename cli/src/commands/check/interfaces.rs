@@ -227,9 +227,11 @@ impl InterfaceCheck {
         }
         let gone = self.baseline.entries.difference(&self.violations).count();
         if gone > 0 {
+            let them = if gone == 1 { "it" } else { "them" };
             let gone = counted(gone, "violation");
             output.note(&format!(
-                "{gone} of the baseline no longer found: write it again with `--write-baseline`"
+                "{gone} of the baseline not found; if no other platform has {them}, write the baseline again with \
+                 `--write-baseline` and `--facts` of all platforms"
             ));
         }
         Ok(())

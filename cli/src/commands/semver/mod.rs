@@ -196,6 +196,14 @@ impl Compared {
         self.impacts().filter(|other| *other == impact).count()
     }
 
+    /// How many differences a person has to review: none if the bump says that anything may differ.
+    pub(super) fn to_review(&self) -> usize {
+        match self.made {
+            Bump::Major => 0,
+            _ => self.count(Impact::Review),
+        }
+    }
+
     /// `2 major differences, 1 minor difference`
     fn counts(&self) -> String {
         let impacts = [Impact::Major, Impact::Review, Impact::Minor, Impact::Patch];

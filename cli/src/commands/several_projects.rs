@@ -239,8 +239,7 @@ impl Batch {
                     .push(json!({"manifest": manifest, "exit": exit as u8, "result": document}));
                 continue;
             }
-            output.data(&captured.stdout);
-            output.captured_messages(&format!("{}:", Escaped::new(&manifest)), &captured);
+            output.captured(&format!("{}:", Escaped::new(&manifest)), &captured);
         }
         result
     }

@@ -131,16 +131,21 @@ impl Output {
         self.has_title = true;
     }
 
-    /// Writes the captured messages of a part of the run to stderr, under a title, unless they are read below its data,
-    /// which has one. Warnings and notes that were reported before, such as those about a registry of several parts,
-    /// are left out.
-    pub(crate) fn captured_messages(&mut self, title: &str, captured: &Captured) {
-        let text = captured.new_messages(&mut self.reported);
-        if !text.is_empty() {
-            if !(captured.has_title && same_destination()) {
+    /// Writes what was captured of a part of the run: its data, and its messages to stderr under a title. On a terminal,
+    /// both are read as one text, so that the title precedes the data, unless the data has one. Warnings and notes that
+    /// were reported before, such as those about a registry of several parts, are left out.
+    pub(crate) fn captured(&mut self, title: &str, captured: &Captured) {
+        let messages = captured.new_messages(&mut self.reported);
+        let is_one_text = same_destination();
+        if is_one_text && !messages.is_empty() && !captured.has_title {
+            self.note(title);
+        }
+        self.data(&captured.stdout);
+        if !messages.is_empty() {
+            if !is_one_text {
                 self.note(title);
             }
-            self.message(text.trim_end());
+            self.message(messages.trim_end());
         }
     }
 

@@ -303,6 +303,7 @@ pub(crate) fn resolution_json(
                 "version": package.version,
                 "source": package.source,
                 "sha256": package.digest,
+                "yanked": package.yanked,
                 "requires": requires(&package.requires),
             })
         })

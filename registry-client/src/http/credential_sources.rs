@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,7 +20,7 @@ use super::address::Address;
 use super::credential::{Credential, Secret, TokenExchange};
 use super::netrc::{self, OpenQuote};
 
-/// The limit of a file with credentials, in bytes.
+/// The limit of a file with credentials and of the output of a helper, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The limit of a token, in bytes.
@@ -291,17 +292,34 @@ fn run_helper(helper: &[String], address: &Address) -> Result<Option<Secret>, Cr
         program: program.clone(),
         reason,
     };
-    let output = Command::new(program)
+    let not_run = |error: io::Error| failed(format!("cannot be run: {error}"));
+    // It may ask the user for a password, so that it has no time limit.
+    let mut child = Command::new(program)
         .args(arguments)
         .arg(address.as_str())
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
-    if !output.status.success() {
-        return Err(failed(format!("failed: {}", output.status)));
+        .spawn()
+        .map_err(not_run)?;
+    let stdout = child.stdout.take().expect("it is a pipe");
+    let mut bytes = Vec::new();
+    let read = stdout.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let is_too_long = bytes.len() as u64 > MAX_FILE_BYTES;
+    if is_too_long || read.is_err() {
+        child.kill().map_err(not_run)?;
     }
-    let text = String::from_utf8(output.stdout)
+    let status = child.wait().map_err(not_run)?;
+    read.map_err(not_run)?;
+    if is_too_long {
+        return Err(failed(format!(
+            "wrote more than the limit of {MAX_FILE_BYTES} bytes"
+        )));
+    }
+    if !status.success() {
+        return Err(failed(format!("failed: {status}")));
+    }
+    let text = String::from_utf8(bytes)
         .map_err(|_| failed("wrote something that is not text".to_owned()))?;
     match text.trim() {
         "" => Ok(None),
@@ -438,5 +456,10 @@ mod tests {
         assert_eq!(found, Some((Credential::Token(token), origin)));
         assert_eq!(sources("true").find(&home).expect("it answers"), None);
         assert!(sources("exit 3").find(&home).is_err());
+        let endless = sources("yes").find(&home).expect_err("it never ends");
+        assert!(
+            endless.to_string().contains("more than the limit"),
+            "{endless}"
+        );
     }
 }

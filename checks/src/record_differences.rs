@@ -4,6 +4,7 @@
 //! plug-ins and modules of Ansible collections, types of OPC UA models. What their files declare is compared by
 //! [`compare_declarations`](crate::compare_declarations). For class packages there is [`compare_apis`](crate::compare_apis).
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Location;
@@ -144,7 +145,8 @@ pub fn compare_records(
         if let Some(ancestry) = &ancestry {
             // What an ancestor of this package lost is reported there, and ancestors that are gone are, too.
             let lost = before.by_name[name].extends.iter();
-            for parent in lost.filter(|parent| !ancestry.has(name, parent)) {
+            let above = LazyCell::new(|| ancestry.above(class));
+            for parent in lost.filter(|parent| !above.has(parent)) {
                 let first_name = old.ecosystem.first_name(parent);
                 let parent = before.shown(first_name.as_ref().unwrap_or(parent));
                 let message = format!("{shown} no longer extends {parent}");
@@ -230,26 +232,42 @@ impl<'classes, 'record> RecordAncestors<'classes, 'record> {
         Self { classes, trees }
     }
 
-    /// Whether a class has a proper ancestor. Above the root of a tree, which can have several parents, is walked.
-    fn has(&self, name: &ClassName, ancestor: &ClassName) -> bool {
-        let Some(class) = self.classes.by_name.get(name) else {
-            return false;
-        };
-        let mut walked = BTreeSet::new();
-        let mut open: Vec<&ClassName> = class.extends.iter().collect();
+    /// What is above a class. Above the root of a tree, which can have several parents, is walked once.
+    fn above(&self, class: &'record IndexedClass) -> Above<'_, 'record> {
+        let (mut names, mut roots) = (BTreeSet::new(), BTreeSet::new());
+        let mut open: Vec<&'record ClassName> = class.extends.iter().collect();
         while let Some(name) = open.pop() {
             #[cfg(test)]
             tests::count_step();
-            if self.trees.is_below(name, ancestor) {
-                return true;
-            }
-            if let Some(root) = self.trees.root(name)
-                && walked.insert(root)
+            if names.insert(name)
+                && let Some(root) = self.trees.root(name)
+                && roots.insert(root)
             {
                 open.extend(&self.classes.by_name[root].extends);
             }
         }
-        false
+        let places = names.iter().filter_map(|name| self.trees.place(name));
+        Above {
+            places: places.collect(),
+            names,
+            trees: &self.trees,
+        }
+    }
+}
+
+/// The proper ancestors of a class: some names, and all that these are below in their trees.
+struct Above<'trees, 'record> {
+    names: BTreeSet<&'record ClassName>,
+    /// Where the names are in the trees.
+    places: BTreeSet<usize>,
+    trees: &'trees SingleParents<&'record ClassName>,
+}
+
+impl Above<'_, '_> {
+    fn has(&self, ancestor: &ClassName) -> bool {
+        let below = self.trees.range(&ancestor);
+        self.names.contains(ancestor)
+            || below.is_some_and(|below| self.places.range(below).next().is_some())
     }
 }
 
@@ -296,6 +314,24 @@ mod tests {
 
     #[test]
     fn the_steps_grow_with_the_length_of_a_chain() {
+        let (few, many) = (steps(100), steps(1_000));
+        assert!(many <= 11 * few, "{few}, then {many}");
+    }
+
+    #[test]
+    fn the_steps_grow_with_the_number_of_parents() {
+        let steps = |count: usize| {
+            let class = |others: &str| {
+                let parents: Vec<String> = (0..count)
+                    .flat_map(|at| [format!(r#""b.X{at}""#), format!(r#""{others}.X{at}""#)])
+                    .collect();
+                format!(r#"{{"a.X":{{"extends":[{}]}}}}"#, parents.join(","))
+            };
+            STEPS.set(0);
+            let found = differences(&class("c"), &class("d"), true);
+            assert_eq!(found.len(), count, "what is lost");
+            STEPS.get()
+        };
         let (few, many) = (steps(100), steps(1_000));
         assert!(many <= 11 * few, "{few}, then {many}");
     }

@@ -4,6 +4,7 @@
 //! can be as long as a file allows, and a walk for each type of a chain takes time with the square of its length.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Trees of names. Names whose parent is not the only one, or unknown, are roots, and so is one name of each cycle.
 pub(crate) struct SingleParents<N> {
@@ -75,15 +76,15 @@ impl<N: Ord + Copy> SingleParents<N> {
         Some(self.order[self.ranges[*place].0])
     }
 
-    /// Whether a name is another one, or below it in its tree.
-    pub(crate) fn is_below(&self, name: N, other: N) -> bool {
-        if name == other {
-            return true;
-        }
-        let (Some(place), Some(above)) = (self.places.get(&name), self.places.get(&other)) else {
-            return false;
-        };
-        (*above..self.ranges[*above].1).contains(place)
+    /// The place of a name in preorder.
+    pub(crate) fn place(&self, name: &N) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    /// The places of a name and of those below it in its tree.
+    pub(crate) fn range(&self, name: &N) -> Option<Range<usize>> {
+        let place = self.place(name)?;
+        Some(place..self.ranges[place].1)
     }
 }
 
@@ -98,7 +99,10 @@ mod tests {
         let trees = SingleParents::new(1..=8, |name| parents.get(&name).copied());
         let below = |name| {
             (1..=8)
-                .filter(|other| trees.is_below(*other, name))
+                .filter(|other| {
+                    let place = trees.place(other).expect("it is one of them");
+                    trees.range(&name).expect("as well").contains(&place)
+                })
                 .collect::<Vec<_>>()
         };
         assert_eq!(below(1), [1, 2, 3, 4]);

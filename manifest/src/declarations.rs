@@ -47,13 +47,6 @@ pub struct DeclaredOption {
     pub location: Location,
 }
 
-impl DeclaredOption {
-    /// Whether the option has a name, as its own or as an alias.
-    pub fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.iter().any(|alias| alias == name)
-    }
-}
-
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredType {

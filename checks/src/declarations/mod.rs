@@ -14,6 +14,8 @@ mod option_type_changed;
 #[cfg(test)]
 mod testing;
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, Declarations, DeclaredOption};
 
@@ -39,8 +41,8 @@ pub fn compare_declarations(old: &Declarations, new: &Declarations) -> Vec<Recor
             class,
             path: String::new(),
             outermost: Vec::new(),
-            old: &before.options,
-            new: &after.options,
+            old: NamedOptions::new(&before.options),
+            new: NamedOptions::new(&after.options),
             // A document that is new and of another collection may have what is missing.
             is_complete: after.others.is_subset(&before.others),
         };
@@ -62,10 +64,36 @@ struct OptionLevel<'releases> {
     path: String,
     /// The names of the option of the class that they are in; empty for those of the class.
     outermost: Vec<String>,
-    old: &'releases [DeclaredOption],
-    new: &'releases [DeclaredOption],
+    old: NamedOptions<'releases>,
+    new: NamedOptions<'releases>,
     /// Whether all options of the new release are known.
     is_complete: bool,
+}
+
+/// The options that a release declares in one place.
+struct NamedOptions<'release> {
+    all: &'release [DeclaredOption],
+    by_name: BTreeMap<&'release str, &'release DeclaredOption>,
+}
+
+impl<'release> NamedOptions<'release> {
+    fn new(all: &'release [DeclaredOption]) -> Self {
+        let mut by_name = BTreeMap::new();
+        for option in all {
+            by_name.entry(option.name.as_str()).or_insert(option);
+        }
+        for option in all {
+            for alias in &option.aliases {
+                by_name.entry(alias.as_str()).or_insert(option);
+            }
+        }
+        Self { all, by_name }
+    }
+
+    /// The option with a name, or else the first one with an alias of that name.
+    fn get(&self, name: &str) -> Option<&'release DeclaredOption> {
+        self.by_name.get(name).copied()
+    }
 }
 
 /// An option that both releases have.
@@ -90,9 +118,8 @@ impl<'releases> OptionLevel<'releases> {
 
     /// The options of the old release that the new one has under the same name, or under an alias with that name.
     fn both(&self) -> impl Iterator<Item = Both<'releases>> {
-        let new = self.new;
-        self.old.iter().filter_map(move |old| {
-            let new = counterpart(new, &old.name)?;
+        self.old.all.iter().filter_map(|old| {
+            let new = self.new.get(&old.name)?;
             Some(Both { old, new })
         })
     }
@@ -110,8 +137,8 @@ impl<'releases> OptionLevel<'releases> {
                 } else {
                     self.outermost.clone()
                 },
-                old: &both.old.suboptions,
-                new: &both.new.suboptions,
+                old: NamedOptions::new(&both.old.suboptions),
+                new: NamedOptions::new(&both.new.suboptions),
                 is_complete: self.is_complete,
             })
             .collect()
@@ -163,11 +190,23 @@ fn names_of(option: &DeclaredOption) -> Vec<String> {
     names.cloned().collect()
 }
 
-/// The option with a name, or else the one with an alias of that name.
-fn counterpart<'options>(
-    options: &'options [DeclaredOption],
-    name: &str,
-) -> Option<&'options DeclaredOption> {
-    let own = options.iter().find(|option| option.name == name);
-    own.or_else(|| options.iter().find(|option| option.is_called(name)))
+#[cfg(test)]
+mod tests {
+    use super::testing::{both_ways, option};
+
+    /// If each were looked for among all others, this would take minutes.
+    #[test]
+    fn many_options_and_choices_are_compared() {
+        let count = 50_000;
+        let many = |prefix: &str| {
+            let mut options: Vec<_> = (0..count)
+                .map(|at| option(&format!("{prefix}{at}")))
+                .collect();
+            options[0].name = "state".to_owned();
+            options[0].choices = (0..count).map(|at| format!("{prefix}{at}")).collect();
+            options
+        };
+        let found = both_ways(&many("a"), &many("b"));
+        assert_eq!(found.map(|found| found.len()), [2 * count - 1; 2]);
+    }
 }

@@ -1,13 +1,13 @@
 //! Rule: an option is new.
 
-use super::{OptionLevel, counterpart, names_of};
+use super::{OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds options that no option of the old release has a name of.
 pub(super) fn compare(level: &OptionLevel<'_>, found: &mut Vec<RecordDifference>) {
-    for new in level.new {
+    for new in level.new.all {
         let mut names = new.aliases.iter().chain([&new.name]);
-        if names.any(|name| counterpart(level.old, name).is_some()) {
+        if names.any(|name| level.old.get(name).is_some()) {
             continue;
         }
         let shown = level.shown(&new.name);

@@ -2,13 +2,13 @@
 
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::{Both, OptionLevel, counterpart};
+use super::{Both, OptionLevel};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds aliases of an option that no option of the new release has as a name.
 pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<RecordDifference>) {
     for alias in &both.old.aliases {
-        if counterpart(level.new, alias).is_some() {
+        if level.new.get(alias).is_some() {
             continue;
         }
         let shown = level.shown(&both.old.name);

@@ -1,5 +1,7 @@
 //! Rule: an option no longer accepts one of its values.
 
+use std::collections::BTreeSet;
+
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::{Both, OptionLevel, names_of};
@@ -10,8 +12,9 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
     if both.new.choices.is_empty() {
         return;
     }
+    let accepted: BTreeSet<&String> = both.new.choices.iter().collect();
     let gone = both.old.choices.iter();
-    let gone = gone.filter(|choice| !both.new.choices.contains(choice));
+    let gone = gone.filter(|choice| !accepted.contains(choice));
     let gone: Vec<String> = gone
         .map(|choice| format!("`{}`", Escaped::shortened(choice)))
         .collect();

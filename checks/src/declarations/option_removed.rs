@@ -1,6 +1,6 @@
 //! Rule: an option was removed.
 
-use super::{OptionLevel, counterpart, names_of};
+use super::{OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds options whose names no option of the new release has.
@@ -8,8 +8,8 @@ pub(super) fn compare(level: &OptionLevel<'_>, found: &mut Vec<RecordDifference>
     if !level.is_complete {
         return;
     }
-    for old in level.old {
-        if counterpart(level.new, &old.name).is_some() {
+    for old in level.old.all {
+        if level.new.get(&old.name).is_some() {
             continue;
         }
         let message = format!("the option {} was removed", level.shown(&old.name));

@@ -11,7 +11,7 @@ use pkgres_manifest::{
     ReadOptions,
 };
 use pkgres_registry_client::http::Published;
-use pkgres_registry_client::protocol::broken_rule;
+use pkgres_registry_client::protocol::{ListedTexts, broken_rule};
 use pkgres_registry_client::{
     HttpRegistry, Registry as _, RegistryError, titled_at, unsatisfiable,
 };
@@ -182,7 +182,8 @@ impl Candidate {
         record.size = Some(self.size as u64);
         let manifest = &self.package.manifest;
         let max_line_bytes = ReadOptions::default().limits.index_line_bytes;
-        let Some(rule) = broken_rule(&record, Some(manifest), max_line_bytes) else {
+        let texts = ListedTexts::of_manifest(manifest);
+        let Some(rule) = broken_rule(&record, &texts, max_line_bytes) else {
             return Ok(());
         };
         let target = titled_at(registry.name(), registry.address());

@@ -12,14 +12,13 @@ use reqwest::Method;
 
 use crate::protocol::{
     BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, MAX_BATCH_NAMES,
-    Neighbour, Proof, SignedSnapshot, Snapshot,
+    MAX_DOCUMENT_BYTES, Neighbour, Proof, SignedSnapshot, Snapshot,
 };
 use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
-use super::mirror::MAX_DOCUMENT_BYTES;
 use super::network_limits::NetworkLimits;
 use super::reading::Reading;
 use super::request::Request;

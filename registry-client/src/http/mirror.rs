@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use pkgres_manifest::PackageName;
 
-use crate::protocol::{Config, Digest};
+use crate::protocol::{Config, Digest, MAX_DOCUMENT_BYTES};
 use crate::registry_error::RegistryError;
 
 use super::HttpRegistry;
@@ -15,9 +15,6 @@ use super::document::Document;
 use super::error::{AttemptError, ErrorKind, RequestError};
 use super::reading::Reading;
 use super::request::Request;
-
-/// The limit of an index document, in bytes.
-pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
 impl HttpRegistry {
     /// Fetches packages and all that they require, several at once. Required packages are requested

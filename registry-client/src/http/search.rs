@@ -12,7 +12,7 @@ use super::HttpRegistry;
 use crate::threads::lock;
 
 /// The most packages that one request returns.
-const PAGE: usize = 1000;
+const PAGE: usize = 200;
 
 /// The most words that one request may have.
 const MAX_WORDS: usize = 6;
@@ -85,7 +85,7 @@ impl HttpRegistry {
         while found.len() < limit {
             let parameters = url::form_urlencoded::Serializer::new(String::new())
                 .append_pair("q", &query)
-                .append_pair("limit", &PAGE.to_string())
+                .append_pair("limit", &PAGE.min(limit - found.len()).to_string())
                 .append_pair("marker", &marker)
                 .finish();
             let page: Option<Page> = self.read_api(&format!("packages?{parameters}"), None)?;

@@ -44,7 +44,8 @@ pub use key::{PublicKey, SigningKey};
 pub use merkle::{MerkleTree, ProvedNodes, ShownNodes, empty_root, leaf_hash, root_of_path};
 pub use names::{escape_name, unescape_name};
 pub use release_rules::{
-    MAX_DESCRIPTION_BYTES, MAX_LABEL_CHARACTERS, MAX_LABELS, broken_rule, is_file_name,
+    ListedTexts, MAX_DESCRIPTION_BYTES, MAX_DOCUMENT_BYTES, MAX_LABEL_CHARACTERS, MAX_LABELS,
+    broken_rule, is_file_name,
 };
 pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, SnapshotError};
 

@@ -2,6 +2,9 @@
 //!
 //! Publishers check the same before they send an archive.
 
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Escaped, is_hazardous};
 use pkgres_manifest::{IndexRecord, PackageManifest};
 
 use super::escape_name;
@@ -22,16 +25,44 @@ pub const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
 /// what mirrors add, and for temporary names.
 const MAX_NAME_IN_FILE: usize = 200;
 
-/// The rule that a release breaks, as a sentence; `None` if a registry can have it. `record` has its digest and size,
-/// and a class package has a manifest. `max_line_bytes` is the limit of a line of the index.
+/// The most bytes of an index document: of the lines of all releases of a package. Clients read no more, so a registry
+/// that accepted more releases would hide all of them.
+pub const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// The texts of a release that lists and pages show, with their keys in the file that has them.
+#[derive(Debug, Clone, Default)]
+pub struct ListedTexts<'release> {
+    /// Short texts, such as the title and the authors.
+    pub short: Vec<(&'static str, &'release str)>,
+    /// The description.
+    pub description: (&'static str, &'release str),
+    /// The tags.
+    pub tags: (&'static str, &'release [String]),
+}
+
+impl<'release> ListedTexts<'release> {
+    /// The texts of a class package.
+    pub fn of_manifest(manifest: &'release PackageManifest) -> Self {
+        let author = manifest.author.as_deref().unwrap_or_default();
+        let description = manifest.description.as_deref().unwrap_or_default();
+        Self {
+            short: vec![("Name", &manifest.display_name), ("Author", author)],
+            description: ("Description", description),
+            tags: ("Tags", &manifest.tags),
+        }
+    }
+}
+
+/// The rule that a release breaks, as a sentence; `None` if a registry can have it. `record` has its digest and size.
+/// `max_line_bytes` is the limit of a line of the index.
 pub fn broken_rule(
     record: &IndexRecord,
-    manifest: Option<&PackageManifest>,
+    texts: &ListedTexts<'_>,
     max_line_bytes: u64,
 ) -> Option<String> {
     long_line(record, max_line_bytes)
         .or_else(|| long_name(record))
-        .or_else(|| manifest.and_then(long_text))
+        .or_else(|| wrong_text(texts))
 }
 
 /// Whether the name of a package or class can be the name of a file.
@@ -39,26 +70,42 @@ pub fn is_file_name(name: &str) -> bool {
     escape_name(name).len() <= MAX_NAME_IN_FILE
 }
 
-/// The texts of a manifest have to be short enough for lists, which show them for many releases.
-fn long_text(manifest: &PackageManifest) -> Option<String> {
-    let description = manifest.description.as_deref().unwrap_or_default();
-    let author = manifest.author.as_deref().unwrap_or_default();
-    for (key, text, limit) in [
-        ("Name", &*manifest.display_name, MAX_TITLE_BYTES),
-        ("Author", author, MAX_TITLE_BYTES),
-        ("Description", description, MAX_DESCRIPTION_BYTES),
-    ] {
+/// The texts have to be short enough for lists, which show them for many releases, and may not change how the text
+/// around them is shown.
+fn wrong_text(texts: &ListedTexts<'_>) -> Option<String> {
+    let (key, tags) = texts.tags;
+    let is_short = |tag: &String| tag.chars().count() <= MAX_LABEL_CHARACTERS;
+    if tags.len() > MAX_LABELS || !tags.iter().all(is_short) {
+        return Some(format!(
+            "`{key}` has at most {MAX_LABELS} items of at most {MAX_LABEL_CHARACTERS} characters"
+        ));
+    }
+    let tags = tags.iter().map(|tag| (key, tag.as_str()));
+    let short = texts.short.iter().copied().chain(tags);
+    let short = short.map(|(key, text)| (key, text, MAX_TITLE_BYTES));
+    let (key, text) = texts.description;
+    let all = short.chain([(key, text, MAX_DESCRIPTION_BYTES)]);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (key, text, limit) in all {
         if text.len() > limit {
             return Some(format!("`{key}` has more than the limit of {limit} bytes"));
         }
+        let count = counts.entry(key).or_default();
+        *count += 1;
+        if *count > MAX_LABELS {
+            return Some(format!(
+                "`{key}` has more than the limit of {MAX_LABELS} items"
+            ));
+        }
+        let is_wrong = |next: &char| is_hazardous(*next) && !matches!(next, '\n' | '\r' | '\t');
+        if let Some(character) = text.chars().find(is_wrong) {
+            return Some(format!(
+                "`{key}` has the character {}, which is not shown or changes how the text around it is shown",
+                Escaped::from_char(character)
+            ));
+        }
     }
-    let is_short = |tag: &String| tag.chars().count() <= MAX_LABEL_CHARACTERS;
-    if manifest.tags.len() <= MAX_LABELS && manifest.tags.iter().all(is_short) {
-        return None;
-    }
-    Some(format!(
-        "`Tags` has at most {MAX_LABELS} items of at most {MAX_LABEL_CHARACTERS} characters"
-    ))
+    None
 }
 
 /// Each name has to be one that a file can have: a mirror of static files has one for each package and class.
@@ -102,7 +149,73 @@ mod tests {
             .into_result()
             .expect("a manifest");
         let record = IndexRecord::new(manifest.name.value.clone(), Version::new(1, 0, 0));
-        broken_rule(&record, Some(&manifest), 300)
+        broken_rule(&record, &ListedTexts::of_manifest(&manifest), 300)
+    }
+
+    #[test]
+    fn texts_of_any_release_have_limits() {
+        let record = IndexRecord::parse_line(
+            r#"{"name":"a.b","version":"1.0.0"}"#,
+            &pkgres_manifest::Limits::default(),
+        )
+        .expect("a record");
+        let long = "x".repeat(1025);
+        let tags = vec!["x".to_owned(); 101];
+        let none = ListedTexts::default;
+        for (texts, expected) in [
+            (none(), None),
+            (
+                ListedTexts {
+                    description: ("description", "Two\n\tlines"),
+                    ..none()
+                },
+                None,
+            ),
+            (
+                ListedTexts {
+                    description: ("description", "re\u{202e}versed"),
+                    ..none()
+                },
+                Some("`description` has the character "),
+            ),
+            (
+                ListedTexts {
+                    short: vec![("authors", "\u{1b}[2J")],
+                    ..none()
+                },
+                Some("`authors` has the character "),
+            ),
+            (
+                ListedTexts {
+                    short: vec![("homepage", &long)],
+                    ..none()
+                },
+                Some("`homepage` has more than the limit of 1024 bytes"),
+            ),
+            (
+                ListedTexts {
+                    short: vec![("authors", "x"); 101],
+                    ..none()
+                },
+                Some("`authors` has more than the limit of 100 items"),
+            ),
+            (
+                ListedTexts {
+                    tags: ("tags", &tags),
+                    ..none()
+                },
+                Some("`tags` has at most 100 items"),
+            ),
+        ] {
+            let found = broken_rule(&record, &texts, 1 << 20);
+            match expected {
+                Some(expected) => {
+                    let found = found.expect(expected);
+                    assert!(found.starts_with(expected), "{found}");
+                }
+                None => assert_eq!(found, None),
+            }
+        }
     }
 
     #[test]

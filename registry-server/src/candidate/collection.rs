@@ -1,11 +1,11 @@
 //! Checks artifacts of Ansible collections before they are published.
 
 use bytes::Bytes;
-use pkgres_formats::ansible::{Collections, read_collection};
+use pkgres_formats::ansible::{CollectionAbout, Collections, read_collection};
 use pkgres_formats::{Format as _, unread_parts};
 use pkgres_manifest::diagnostic::{Escaped, Severity};
 use pkgres_manifest::{PackageName, ReadOptions};
-use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_client::protocol::{Digest, ListedTexts};
 
 use super::{Candidate, check_rules, invalid};
 use crate::problem::{Problem, ProblemCode};
@@ -61,7 +61,7 @@ pub(crate) fn check_collection(
         );
         return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
     }
-    check_rules(&record, None, options)?;
+    check_rules(&record, &listed_texts(&texts.about), options)?;
     let digest = Digest::of_record(&record);
     let digest = digest.ok_or_else(|| Problem::internal("the record has no digest"))?;
     let candidate = Candidate {
@@ -71,4 +71,26 @@ pub(crate) fn check_collection(
         record,
     };
     Ok((candidate, texts))
+}
+
+/// The texts of a collection that lists and pages show.
+fn listed_texts(about: &CollectionAbout) -> ListedTexts<'_> {
+    let one = [
+        ("repository", &about.repository),
+        ("documentation", &about.documentation),
+        ("homepage", &about.homepage),
+        ("issues", &about.issues),
+    ];
+    let one = one.into_iter();
+    let one = one.filter_map(|(key, text)| Some((key, text.as_deref()?)));
+    let authors = about.authors.iter().map(|text| ("authors", text.as_str()));
+    let licenses = about.license.iter().map(|text| ("license", text.as_str()));
+    ListedTexts {
+        short: one.chain(authors).chain(licenses).collect(),
+        description: (
+            "description",
+            about.description.as_deref().unwrap_or_default(),
+        ),
+        tags: ("tags", &about.tags),
+    }
 }

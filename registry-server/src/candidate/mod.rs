@@ -10,11 +10,10 @@ mod satisfiable;
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageManifest, PackageName,
-    ReadOptions, Version,
+    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
 };
 
-use pkgres_registry_client::protocol::{Digest, broken_rule};
+use pkgres_registry_client::protocol::{Digest, ListedTexts, broken_rule};
 
 pub(crate) use collection::check_collection;
 pub(crate) use confusable::similar_names;
@@ -105,7 +104,7 @@ pub(crate) fn check_archive(
     record.digest = Some(ArtifactDigest::Archive(digest.0));
     record.size = Some(bytes.len() as u64);
     let manifest = &package.manifest;
-    check_rules(&record, Some(manifest), options)?;
+    check_rules(&record, &ListedTexts::of_manifest(manifest), options)?;
     let description = manifest.description.clone().unwrap_or_default();
     let candidate = Candidate {
         record,
@@ -129,13 +128,13 @@ pub(crate) fn check_archive(
     Ok((candidate, listing))
 }
 
-/// Checks the rules for the record and the manifest of a release that publishers know, too.
+/// Checks the rules for the record and the texts of a release that publishers know, too.
 pub(crate) fn check_rules(
     record: &IndexRecord,
-    manifest: Option<&PackageManifest>,
+    texts: &ListedTexts<'_>,
     options: &ReadOptions,
 ) -> Result<(), Problem> {
-    match broken_rule(record, manifest, options.limits.index_line_bytes) {
+    match broken_rule(record, texts, options.limits.index_line_bytes) {
         Some(detail) => Err(Problem::new(ProblemCode::PackageInvalid, detail)),
         None => Ok(()),
     }

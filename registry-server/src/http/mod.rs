@@ -13,6 +13,7 @@
 
 mod artifacts;
 mod authenticate;
+mod beginning;
 mod catalog;
 mod checked_text;
 mod conditional;

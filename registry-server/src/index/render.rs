@@ -13,14 +13,15 @@ use crate::store::documents::{self, DocumentKind};
 use crate::store::releases::{self, ReleaseRow};
 
 /// Renders the index document of a package with all its releases, and the documents of the classes that the added release
-/// is the first of its package to define. Part of the transaction that changes the package.
+/// is the first of its package to define. Part of the transaction that changes the package. Returns the length of the index
+/// document, in bytes.
 pub(crate) fn render(
     transaction: &mut dyn Transaction,
     package: &PackageName,
     all: Vec<ReleaseRow>,
     added: Option<&IndexRecord>,
     serial: u64,
-) -> Result<()> {
+) -> Result<u64> {
     let mut records: Vec<IndexRecord> = all.into_iter().map(|release| release.record).collect();
     let names: BTreeSet<&str> = records
         .iter()
@@ -37,6 +38,7 @@ pub(crate) fn render(
     }
     let document = IndexDocument::render(&mut records);
     let address = package.as_str();
+    let length = document.bytes.len() as u64;
     documents::put(
         transaction,
         DocumentKind::Package,
@@ -53,7 +55,7 @@ pub(crate) fn render(
             render_class(transaction, class, serial)?;
         }
     }
-    Ok(())
+    Ok(length)
 }
 
 /// Renders the documents that the removal of a release changes: the index document of its package, which has the

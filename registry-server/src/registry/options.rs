@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pkgres_manifest::ReadOptions;
-use pkgres_registry_client::protocol::MAX_BATCH_NAMES;
+use pkgres_registry_client::protocol::{MAX_BATCH_NAMES, MAX_DOCUMENT_BYTES};
 
 use crate::blobs::AccessKey;
 
@@ -87,6 +87,9 @@ pub struct RegistryOptions {
     /// The limit of names in a batch request, and of documents in its response: from one to
     /// [`MAX_BATCH_NAMES`], because clients read no more.
     pub batch_names: usize,
+    /// The limit of an index document, in bytes, at most that of clients. A release is refused if it would make the
+    /// document longer than seven eighths of it: the rest is left for marks of yanked releases.
+    pub document_bytes: u64,
     /// The size of the cache of documents, in bytes.
     pub cache_bytes: usize,
     /// The age in seconds at which an artifact without a release is removed.
@@ -101,6 +104,7 @@ impl Default for RegistryOptions {
             read: ReadOptions::default(),
             is_private: false,
             batch_names: MAX_BATCH_NAMES,
+            document_bytes: MAX_DOCUMENT_BYTES,
             cache_bytes: 256 << 20,
             orphan_seconds: 24 * 3600,
             removal_timeout: Duration::from_secs(5),
@@ -120,6 +124,13 @@ impl RegistryOptions {
     #[must_use]
     pub fn with_batch_names(mut self, limit: usize) -> Self {
         self.batch_names = limit;
+        self
+    }
+
+    /// These options with another limit of an index document. Clients read at most [`MAX_DOCUMENT_BYTES`].
+    #[must_use]
+    pub fn with_document_bytes(mut self, limit: u64) -> Self {
+        self.document_bytes = limit.min(MAX_DOCUMENT_BYTES);
         self
     }
 

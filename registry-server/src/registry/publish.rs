@@ -251,7 +251,14 @@ impl RegistryBackend {
                 at: now,
             };
             changes::add(transaction, &change, &principal.credential)?;
-            render(transaction, name, all, Some(&record), serial)?;
+            let length = render(transaction, name, all, Some(&record), serial)?;
+            if length > self.options.document_bytes / 8 * 7 {
+                let detail = format!(
+                    "clients could not read the releases of {name} any more: with this one, their records have {length} \
+                     bytes; an owner can delete releases, or publish under another name"
+                );
+                return Err(Rollback::Failed(Problem::new(ProblemCode::PackageInvalid, detail)));
+            }
             Ok((record, serial))
         })
     }

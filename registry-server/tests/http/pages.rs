@@ -482,6 +482,27 @@ fn a_search_finds_words_tags_authors_and_parts_of_classes() {
     assert_eq!((many.status, &*many.code()), (400, "pkgres.query_invalid"));
 }
 
+/// A list of a thousand packages has to be shorter than what clients read.
+#[test]
+fn lists_have_the_beginning_of_descriptions() {
+    let served = Served::new();
+    let note = "storage ".repeat(8_000);
+    publish(
+        &served,
+        "a.Web",
+        "1.0.0",
+        &archive_with("a.Web", "1.0.0", &[], &note),
+    );
+    let list = served.get("/v1/packages?q=storage").json();
+    let listed = list["packages"][0]["description"].as_str().expect("a text");
+    assert!(
+        listed.len() < 310 && listed.ends_with("storage…"),
+        "{listed}"
+    );
+    let package = served.get("/v1/packages/a.Web").json();
+    assert_eq!(package["description"].as_str(), Some(&*note));
+}
+
 #[test]
 fn many_dependants_are_cut_off_below_the_versions() {
     let served = Served::new();

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::document_addresses::{Addresses, halves, with_addresses};
 use super::list_pages::RequestedPage;
 use crate::http::artifacts;
+use crate::http::beginning::{MAX_LISTED_CHARACTERS, beginning};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -106,7 +107,12 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
         })
         .collect();
     let collections = found.collections.iter();
-    let data = collections.map(|(name, view)| shown(&addresses, name, view));
+    let data = collections.map(|(name, view)| {
+        let mut document = shown(&addresses, name, view);
+        let description = beginning(&view.description, MAX_LISTED_CHARACTERS);
+        document["description"] = json!(description);
+        document
+    });
     let data: Vec<Value> = data.collect();
     let last = found.collections.last().filter(|_| !found.is_last);
     Ok(page.response(

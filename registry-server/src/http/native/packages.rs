@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::http::beginning::{MAX_LISTED_CHARACTERS, beginning};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::search_words;
@@ -39,7 +40,7 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Response, P
             json!({
                 "name": package.name,
                 "title": package.title,
-                "description": package.description,
+                "description": beginning(&package.description, MAX_LISTED_CHARACTERS),
                 "updated": package.updated,
             })
         })

@@ -6,6 +6,8 @@
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Escaped;
 
+use crate::http::beginning::beginning as raw_beginning;
+
 /// A text of a package, in one line.
 pub(super) fn shown(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -27,17 +29,7 @@ pub(super) fn lines(text: &str) -> String {
 
 /// The beginning of a text of a package, in one line.
 pub(super) fn beginning(text: &str, characters: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    if line.chars().count() <= characters {
-        return Escaped::new(&line).to_string();
-    }
-    let mut short: String = line.chars().take(characters).collect();
-    // Cut at the end of a word, if there is one.
-    if let Some((whole, _)) = short.rsplit_once(' ') {
-        short.truncate(whole.len());
-    }
-    format!("{}…", Escaped::new(&short))
+    Escaped::new(&raw_beginning(text, characters)).to_string()
 }
 
 /// The paragraphs of a text of a package, which empty lines separate.

@@ -526,6 +526,51 @@ fn no_version_is_skipped_or_repeated_between_pages() {
     assert_eq!(served.get(path).code(), "pkgres.query_invalid");
 }
 
+/// Lists and pages show the texts of many releases.
+#[test]
+fn texts_have_limits() {
+    let served = Served::new();
+    for (key, value, expected) in [
+        (
+            "description",
+            json!("x".repeat(65_537)),
+            "`description` has more than",
+        ),
+        (
+            "description",
+            json!("\u{202e}"),
+            "`description` has the character",
+        ),
+        ("authors", json!(vec!["x"; 101]), "`authors` has more than"),
+        ("tags", json!(["x".repeat(81)]), "`tags` has at most"),
+        (
+            "homepage",
+            json!("\u{1b}[2J"),
+            "`homepage` has the character",
+        ),
+    ] {
+        let mut artifact = ArtifactBuilder::new("acme.web", "1.0.0", &[]);
+        artifact.set(key, value);
+        let file = file_name("acme.web", "1.0.0");
+        let authorization = served.authorization();
+        let answer = publish_with(&served, &[&authorization], &file, &artifact.finish());
+        assert_eq!(answer.status, 400, "{key}: {answer:?}");
+        let text = String::from_utf8_lossy(&answer.body);
+        assert!(text.contains(expected), "{key}: {text}");
+    }
+    let mut artifact = ArtifactBuilder::new("acme.web", "1.0.0", &[]);
+    artifact.set("description", json!("word ".repeat(10_000)));
+    let file = file_name("acme.web", "1.0.0");
+    let authorization = served.authorization();
+    let answer = publish_with(&served, &[&authorization], &file, &artifact.finish());
+    assert_eq!(answer.status, 202, "{answer:?}");
+    let list = served.get("/api/v3/collections/").json();
+    let listed = list["data"][0]["description"].as_str().expect("a text");
+    assert!(listed.len() < 310 && listed.ends_with("word…"), "{listed}");
+    let shown = served.get("/api/v3/collections/acme/web/").json();
+    assert!(shown["description"].as_str().expect("a text").len() > 49_000);
+}
+
 #[test]
 fn collections_have_pages() {
     let served = Served::new();

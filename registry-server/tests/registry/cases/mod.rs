@@ -33,6 +33,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         publishing::too_long_for_the_index,
     ),
     (
+        "a release that makes the document too long",
+        publishing::too_long_for_a_document,
+    ),
+    (
         "a name that is too long for a file",
         publishing::too_long_for_a_file,
     ),

@@ -324,6 +324,28 @@ pub(super) fn too_long_for_the_index(place: &Place) {
     assert_eq!(records(&registry, "a.Fits").len(), 2);
 }
 
+/// Clients could read none of the releases any more.
+pub(super) fn too_long_for_a_document(place: &Place) {
+    let registry = place.open_with(RegistryOptions::default().with_document_bytes(2_000));
+    let publish = |at: usize| {
+        let version = format!("1.{at}.0");
+        let bytes = archive("a.Many", &version, &[]);
+        publish(&registry, "a.Many", &version, bytes).map(|_| ())
+    };
+    let accepted = (0..100).take_while(|at| publish(*at).is_ok()).count();
+    assert!((2..50).contains(&accepted), "{accepted}");
+    assert_eq!(publish(accepted), Err(ProblemCode::PackageInvalid));
+    assert_eq!(records(&registry, "a.Many").len(), accepted);
+    assert_eq!(registry.serial(), accepted as u64);
+    // What is there can still be yanked, and other packages have documents of their own.
+    let (name, version) = (build::package("a.Many"), build::version("1.0.0"));
+    let yanked = registry.set_yanked(&Principal::operator(), &name, &version, None);
+    assert_eq!(yanked, Ok(false), "nothing to undo");
+    let yanked = registry.set_yanked(&Principal::operator(), &name, &version, Some("it is old"));
+    assert_eq!(yanked, Ok(true));
+    publish_plain(&registry, "a.Other", "1.0.0");
+}
+
 /// A static mirror has a file for each package and each class.
 pub(super) fn too_long_for_a_file(place: &Place) {
     let registry = place.open();

@@ -103,15 +103,21 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     };
     let registries = context.registries.open(&configured, &options)?;
     let progress = output.progress("Looking up", context.registries.activity());
-    let releases = releases_of(std::slice::from_ref(&name), &registries, context);
-    let requiring = registries.requiring(&name);
-    let description = registries.description(&name);
+    let look_up = || -> Result<_> {
+        let releases = releases_of(std::slice::from_ref(&name), &registries, context)?;
+        Ok((
+            releases,
+            registries.requiring(&name)?,
+            registries.description(&name)?,
+        ))
+    };
+    let found = look_up();
     drop(progress);
+    let (mut releases, requiring, description) = found?;
     // Other ecosystems have no core library.
-    let releases = releases?.pop().flatten().filter(|releases| {
+    let releases = releases.pop().flatten().filter(|releases| {
         releases.source != ReleaseSource::BuiltIn || registries.may_have_class_packages()
     });
-    let (requiring, description) = (requiring?, description?);
     output.registry_findings(&registries.take_findings());
     let Some(releases) = releases else {
         let mut failure = unknown_package(&name, &registries, context);

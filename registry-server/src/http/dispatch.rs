@@ -17,7 +17,7 @@ use super::error_response::{error_response, keep_private};
 use super::host::check_host;
 use super::microversion::{self, Microversion};
 use super::query::Query;
-use super::request::Request;
+use super::request::{FORWARDED_PREFIX, Request};
 use super::response::{Response, ResponseBody, http_date};
 use super::route::{self, Access, BodyKind, Handler, Route, RouteMatch, Surface};
 use super::service::Service;
@@ -322,7 +322,7 @@ impl Service {
         let request = Request {
             parts,
             query: Query::default(),
-            headers: Arc::default(),
+            headers: Arc::new(address_headers(&request.headers)),
             body: Bytes::new(),
             ..request.clone()
         };
@@ -436,6 +436,13 @@ fn method_not_allowed(
     let detail = format!("the methods here are {methods}, not {method}");
     let problem = Problem::new(ProblemCode::MethodNotAllowed, detail);
     error_response(surface, &problem, id).header(header::ALLOW, allow)
+}
+
+/// The headers of a request that the addresses in a document depend on.
+fn address_headers(headers: &HeaderMap) -> HeaderMap {
+    let prefix = headers.get_all(FORWARDED_PREFIX).into_iter();
+    let name = HeaderName::from_static(FORWARDED_PREFIX);
+    prefix.map(|value| (name.clone(), value.clone())).collect()
 }
 
 /// The headers of a request for the whole of something.

@@ -11,6 +11,9 @@ use super::query::Query;
 use crate::access::Principal;
 use crate::problem::{Problem, ProblemCode};
 
+/// The header of a proxy with the path that it removed. Addresses in documents begin with it.
+pub(super) const FORWARDED_PREFIX: &str = "x-forwarded-prefix";
+
 /// A request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {

@@ -6,11 +6,8 @@
 use http::HeaderMap;
 use pkgres_manifest::{PackageName, Version};
 
-use crate::http::request::Request;
+use crate::http::request::{FORWARDED_PREFIX, Request};
 use crate::http::response::Response;
-
-/// The header of a proxy with the path that it removed.
-const PREFIX: &str = "x-forwarded-prefix";
 
 /// The longest path of a proxy, in bytes.
 const MAX_PREFIX: usize = 200;
@@ -67,7 +64,7 @@ impl Addresses {
 
 /// Marks a response whose addresses depend on the proxy.
 pub(super) fn with_addresses(mut response: Response) -> Response {
-    response.vary(PREFIX);
+    response.vary(FORWARDED_PREFIX);
     response
 }
 
@@ -78,7 +75,11 @@ pub(super) fn halves(name: &PackageName) -> (&str, &str) {
 
 /// The path that a proxy removed. Anything but plain segments is no path of a proxy, and could lead elsewhere.
 fn prefix(headers: &HeaderMap) -> Option<String> {
-    let text = headers.get(PREFIX)?.to_str().ok()?.trim_end_matches('/');
+    let text = headers
+        .get(FORWARDED_PREFIX)?
+        .to_str()
+        .ok()?
+        .trim_end_matches('/');
     let is_plain = |segment: &str| {
         let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
         !segment.is_empty() && segment.bytes().all(is_known) && !matches!(segment, "." | "..")
@@ -110,7 +111,7 @@ mod tests {
             ("https://example.org/", None),
         ] {
             let mut headers = HeaderMap::new();
-            headers.insert(PREFIX, HeaderValue::from_static(text));
+            headers.insert(FORWARDED_PREFIX, HeaderValue::from_static(text));
             assert_eq!(prefix(&headers).as_deref(), expected, "{text}");
         }
         assert_eq!(prefix(&HeaderMap::new()), None);

@@ -478,6 +478,30 @@ fn links_begin_with_the_path_of_a_proxy() {
     );
 }
 
+/// The documents that a client reads through a proxy have other addresses, and so other tags.
+#[test]
+fn preconditions_hold_behind_the_path_of_a_proxy() {
+    let served = Served::new();
+    publish(&served, "acme.web", "1.0.0", &[]);
+    let version = "/api/v3/collections/acme/web/versions/1.0.0/";
+    let authorization = served.authorization();
+    let ask = |method: &str, condition: &str| {
+        let headers = [
+            "x-forwarded-prefix: /packages",
+            authorization.as_str(),
+            condition,
+        ];
+        served.ask(method, version, &headers, b"")
+    };
+    let read = ask("GET", "accept: */*");
+    let etag = read.header("etag");
+    assert!(!etag.is_empty(), "{read:?}");
+    let unless_known = ask("DELETE", &format!("if-none-match: {etag}"));
+    assert_eq!(unless_known.status, 412, "{unless_known:?}");
+    let if_known = ask("DELETE", &format!("if-match: {etag}"));
+    assert_eq!(if_known.status, 204, "{if_known:?}");
+}
+
 /// Whatever is yanked or published while a client reads the pages of a list.
 #[test]
 fn no_version_is_skipped_or_repeated_between_pages() {

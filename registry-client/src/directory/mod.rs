@@ -144,7 +144,10 @@ impl DirectoryRegistry {
         let reads_class_packages = self.options.looks_for(CLASS_PACKAGES.id());
         if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
             self.add_package_folder(folder);
-            return Ok(Vec::new());
+            // A registry can have a package at its top, and others below.
+            if folder != top {
+                return Ok(Vec::new());
+            }
         }
         let mut entries: Vec<fs::DirEntry> = match fs::read_dir(folder).and_then(Iterator::collect)
         {

@@ -74,10 +74,15 @@ pub(crate) fn misspelt_variables() -> Vec<Diagnostic> {
     let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     names.sort_unstable();
     let warning = |name: String| {
-        let meant = meant_variable(&name)?;
         let shown = Escaped::shortened(&name);
         let message = format!("{shown} is set, but pkgres has no such variable");
         let warning = Diagnostic::warning(Code::Usage, message);
+        if let Some(key) = setting_without_variable(&name) {
+            return Some(warning.hint(format!(
+                "`{key}` can only be set in pkgres.toml or by flags"
+            )));
+        }
+        let meant = meant_variable(&name)?;
         // The end of this one is no name, but the word for names.
         Some(if meant == format!("{name}_NAME") {
             warning.hint(format!(
@@ -88,6 +93,14 @@ pub(crate) fn misspelt_variables() -> Vec<Diagnostic> {
         })
     };
     names.into_iter().filter_map(warning).collect()
+}
+
+/// The setting with the name of a variable, if it has no variable.
+fn setting_without_variable(name: &str) -> Option<&'static str> {
+    let rest = name.strip_prefix(PREFIX)?;
+    let mut settings = DECLARED.iter().filter(|it| it.variable.is_none());
+    let setting = settings.find(|it| it.key.replace('-', "_").eq_ignore_ascii_case(rest));
+    setting.map(|setting| setting.key)
 }
 
 /// The variable that is probably meant by one that does not exist.
@@ -283,5 +296,13 @@ mod tests {
             check(other, None);
         }
         assert_eq!(meant_variable("LOCKED"), None);
+        for (name, setting) in [
+            ("PKGRES_PROVIDE", Some("provide")),
+            ("PKGRES_REQUIRED_VERSION", Some("required-version")),
+            ("PKGRES_LOCKED", None),
+            ("PROVIDE", None),
+        ] {
+            assert_eq!(setting_without_variable(name), setting, "{name}");
+        }
     }
 }

@@ -180,6 +180,13 @@ impl Invocation {
         !self.projects.is_empty()
     }
 
+    /// Whether it names a project other than the current folder.
+    pub(crate) fn names_other_project(&self) -> bool {
+        self.projects
+            .iter()
+            .any(|project| project != Path::new("."))
+    }
+
     /// Whether it has `--workspace`.
     pub(crate) fn is_for_workspace(&self) -> bool {
         self.flags.contains(&"workspace")

@@ -35,7 +35,7 @@ pub(crate) fn missing_manifest_hints(path: &Path, context: &Context) -> Vec<Stri
     }
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();
-    match workspace.filter(|_| !invocation.names_project()) {
+    match workspace.filter(|_| !invocation.names_other_project()) {
         Some(workspace) => member_hints(&workspace.folders, invocation),
         None => no_project_hints(path, context),
     }
@@ -55,7 +55,7 @@ fn no_project_hints(path: &Path, context: &Context) -> Vec<String> {
     if let Some(hint) = hint_about_word(context) {
         return vec![hint];
     }
-    if !invocation.names_project()
+    if !invocation.names_other_project()
         && let Some(hint) = packages_below_hint(invocation)
     {
         return vec![hint];
@@ -66,7 +66,7 @@ fn no_project_hints(path: &Path, context: &Context) -> Vec<String> {
     }
     if let Some(hint) = absent_root_hint(path, context) {
         hints.push(hint);
-    } else if !invocation.names_project() && context.ecosystem.is_none() {
+    } else if !invocation.names_other_project() && context.ecosystem.is_none() {
         let init = invocation.command_for_none("init");
         hints.push(format!("`{init}` creates a package in this folder"));
         if invocation.is("add") {
@@ -202,7 +202,7 @@ pub(crate) fn has_root(folder: &Path) -> bool {
 /// A hint for when the user passed the path of a project where the command expects a package.
 fn hint_about_word(context: &Context) -> Option<String> {
     let invocation = &context.invocation;
-    if invocation.names_project() {
+    if invocation.names_other_project() {
         return None;
     }
     let has_manifest = |path: &&Path| manifest_at(path).is_file() && path.exists();

@@ -162,7 +162,7 @@ pub(super) fn take_command(
     };
     if words.len() == 0 && program.contains(' ') {
         let message =
-            format!("`{key}` is a list of a program and its arguments, and no text for a shell");
+            format!("`{key}` is a list of a program and its arguments, not a text for a shell");
         let error = properties.invalid(key, message);
         return Err(error.hint("write it as in `[systemctl, reload, web]`"));
     }

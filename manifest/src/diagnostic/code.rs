@@ -187,8 +187,8 @@ codes! {
     UnusedRequirement = 73, "an unused requirement";
     /// The manifest lists a class that its file does not define.
     ClassNotDefined = 74, "a listed class is not defined";
-    /// pkgres does not read the classes of packages with this `Format`, so it checks nothing about
-    /// them.
+    /// pkgres does not read the classes of packages with this `Format`, or no registry has the package, so it checks
+    /// nothing about them.
     ClassesNotRead = 75, "classes were not read";
     /// A class uses another one that no required package defines.
     UndefinedUse = 76, "a used class is not defined";

@@ -13,6 +13,7 @@ use pkgres_manifest::{
 use pkgres_resolver::Supply;
 
 use crate::bound_release::BoundRelease;
+use crate::commands::info::root_of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, RevisionFiles, folder_in_git, is_revision};
@@ -211,8 +212,10 @@ fn of_registry(
         return Err(Failure::usage("name the package: `NAME@VERSION`"));
     };
     let beside = other.and_then(Other::folder);
+    let root = beside.as_deref();
+    let root = root.or_else(|| root_of(Path::new(MANIFEST_FILE)));
     let released = context.registries.without_overrides();
-    let configured = released.for_root(beside.as_deref())?;
+    let configured = released.for_root(root)?;
     let registries = released.open(&configured, &context.read_options)?;
     let below = other.filter(|other| other.is_new && other.release.name == *name);
     let below = below.map(|other| &other.release.version);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
-use pkgres_manifest::{ClassName, IndexRecord, did_you_mean};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, did_you_mean};
 
 use super::super::node_id::{NodeId, package_name};
 use super::super::nodeset::{Model, NodeSet, RequiredModel, TypeKind};
@@ -81,6 +81,12 @@ impl NodeSet<'_> {
             let message = format!("no registry has `{uri}`, so its types were not checked");
             let similar = package_name(&required.uri).ok();
             let similar = similar.and_then(|name| known.similar(&name));
+            // A model is required once.
+            let is_required = |name: &PackageName| {
+                let mut required = model.required.iter();
+                required.any(|other| other.uri == name.as_str())
+            };
+            let similar = similar.filter(|similar| !is_required(similar));
             let hint = similar.map(|similar| did_you_mean(similar.as_str()));
             findings.push(warn(message).maybe_hint(hint));
             return findings;

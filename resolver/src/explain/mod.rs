@@ -37,6 +37,7 @@
 
 mod conflict;
 mod effort;
+mod excluded_releases;
 mod hints;
 mod locate;
 mod minimize;

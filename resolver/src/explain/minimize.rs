@@ -13,7 +13,7 @@ use super::smallest::{Smallest, SmallestSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::index::to_u32;
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
-use crate::search::{Proof, Verdict, refute};
+use crate::search::{Proof, Verdict, check_satisfiability};
 use crate::set::PositionSet;
 use crate::tiers::split_more;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -96,7 +96,8 @@ impl Reduction {
                 others.map(|(_, fact)| fact.clone()).collect()
             };
             let mut side_budget = budget.for_side_question(MAX_STEPS);
-            let refutation = refute_splitting(problem, self.may_split, &mut side_budget, without);
+            let refutation =
+                check_satisfiability_splitting(problem, self.may_split, &mut side_budget, without);
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
                 self.effort.add(self.kept.len(), &mut side_budget);
             }
@@ -160,7 +161,7 @@ impl Reduction {
 /// A proof that uses that packages have one release says nothing then, so that these are split and the search starts
 /// again. Violations of rules are nogoods about packages as they were split when they were found. If one of these is
 /// split now, the question stays open.
-fn refute_splitting(
+fn check_satisfiability_splitting(
     problem: &mut Problem<'_>,
     may_split: bool,
     budget: &mut Budget,
@@ -175,7 +176,7 @@ fn refute_splitting(
             _ => None,
         });
         let nogoods: Vec<usize> = nogoods.collect();
-        let verdict = refute(problem, given, budget);
+        let verdict = check_satisfiability(problem, given, budget);
         let Ok(Verdict::Impossible(proof)) = &verdict else {
             break verdict;
         };
@@ -191,10 +192,6 @@ fn refute_splitting(
             break Err(Interrupt::Exhausted);
         }
         problem.set_split(split);
-        // Loop nogoods depend on which packages are split.
-        let mut goals = problem.take_goals();
-        goals.clear_loop_nogoods();
-        problem.set_goals(goals);
     };
     problem.set_split(split_before);
     problem.set_goals(goals_before);
@@ -275,7 +272,7 @@ pub(super) fn needed_lines(
             }
             without
         };
-        let refutation = refute_splitting(problem, may_split, &mut budget, without);
+        let refutation = check_satisfiability_splitting(problem, may_split, &mut budget, without);
         effort.add(whole.len() + of_lines, &mut budget);
         match refutation {
             Ok(Verdict::Impossible(_)) => {

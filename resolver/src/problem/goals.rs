@@ -8,10 +8,12 @@
 //!
 //! # Idea
 //!
-//! If a search ends without a wanted package, a loop nogood (Lin and Zhao 2002) rules out the
-//! cause. The reached packages and releases form a set. As long as each of them is absent, or at a
-//! release that requires nothing outside the set, nothing outside is reached. So one of them must
-//! have a different value: this is the external support of the wanted package.
+//! In answer set programming, a loop formula (Lin and Zhao 2002) demands that a set has external support: something
+//! outside of it that requires a member. As a nogood, it is a loop nogood (Gebser, Kaufmann, Neumann and Schaub 2007).
+//!
+//! If a search ends without a wanted package, a loop nogood rules out the cause. The reached packages and releases form a
+//! set. As long as each of them is absent, or at a release that requires nothing outside the set, nothing outside is
+//! reached. So one of them must have a different value: this is the external support of the wanted package.
 //!
 //! A loop nogood depends on which packages are required, not on the versions that requirements
 //! allow. So explanations, which consist of requirements, cannot use it.
@@ -133,8 +135,8 @@ impl Goals {
     }
 }
 
-/// A set of packages, and of releases of split packages, with their values that require nothing
-/// outside the set. The roots are in the set.
+/// A loop nogood: these packages, and releases of split packages, must not all have values that require nothing outside
+/// the set. The roots are in the set. What is outside lacks external support as long as they do.
 #[derive(Debug, Clone)]
 pub(crate) struct LoopNogood {
     /// The unsplit packages, each with the releases that require nothing outside.

@@ -260,9 +260,11 @@ impl<'universe> Problem<'universe> {
         &self.split
     }
 
-    /// Splits other packages. Facts in force must not be nogoods about packages as they were split before.
+    /// Splits other packages, and forgets the loop nogoods, which depend on the split. Facts in force must not be nogoods
+    /// about packages as they were split before.
     pub(crate) fn set_split(&mut self, split: BTreeSet<PackageId>) {
         self.split = split;
+        self.goals.clear_loop_nogoods();
     }
 
     pub(crate) fn is_split(&self, package: PackageId) -> bool {

@@ -190,7 +190,7 @@ pub(crate) fn search(
 }
 
 /// Whether some facts alone have a solution; if not, the facts that a proof uses.
-pub(crate) fn refute(
+pub(crate) fn check_satisfiability(
     problem: &mut Problem<'_>,
     facts: FxHashSet<Fact>,
     budget: &mut Budget,

@@ -89,6 +89,7 @@ impl Search {
         }
     }
 
+    /// Adds the loop nogood of a goal that was found last.
     pub(super) fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
         let goal = problem.goals().goal(package);
         if let Some(loop_nogood) = goal.and_then(|goal| goal.loop_nogoods.last()).cloned() {
@@ -96,7 +97,7 @@ impl Search {
         }
     }
 
-    /// Adds a loop nogood: one of its terms must not hold.
+    /// Adds a loop nogood as a clause: one of the packages and bindings must have a value that leads out of the set.
     pub(super) fn add_loop_nogood(
         &mut self,
         problem: &mut Problem<'_>,

@@ -67,7 +67,7 @@ mod propagate;
 mod pubgrub;
 mod watch_lists;
 
-pub(crate) use engine::{SearchEngine, refute, satisfy, search};
+pub(crate) use engine::{SearchEngine, check_satisfiability, satisfy, search};
 pub(crate) use proof::{Proof, Quality, Refuted, Solution, Verdict};
 
 use std::collections::VecDeque;

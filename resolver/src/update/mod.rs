@@ -28,8 +28,9 @@
 //!
 //! One search for each candidate version that is better than the result, one for each proof that unlocks packages, and
 //! one for each unlocked package. Nogoods of violated rules and loop nogoods are kept between searches. An impossible
-//! version is first checked against the facts that ruled out an earlier one ([`refute`](crate::search::refute)), which
-//! often saves its search. All searches share the step limit of the request.
+//! version is first checked against the facts that ruled out an earlier one
+//! ([`check_satisfiability`](crate::search::check_satisfiability)), which often saves its search. All searches share the
+//! step limit of the request.
 
 mod report;
 mod wanted;

@@ -9,7 +9,7 @@ use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, GoalScope, Goals, LoopNogood, Problem};
 use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
-use crate::search::{Verdict, refute};
+use crate::search::{Verdict, check_satisfiability};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
@@ -269,7 +269,7 @@ impl UpdateSearch {
                 };
                 goals.wanted.push(goal.clone());
                 problem.set_goals(goals);
-                let verdict = refute(&mut problem, facts.clone(), budget)?;
+                let verdict = check_satisfiability(&mut problem, facts.clone(), budget)?;
                 if let Verdict::Impossible(_) = verdict {
                     held_back.alike.extend_from_slice(&goal.versions);
                     return Ok(true);

@@ -14,6 +14,7 @@ pub type ClassFiles = BTreeMap<Release, Arc<Package>>;
 
 /// The evidence for a search's verdict, from which others can write a proof.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The proof that there is no resolution, if the options [ask for it](crate::SolveOptions::record_derivation) and
     /// a search found it, without goals of an update or objects of a model.
@@ -24,6 +25,7 @@ pub struct Evidence {
 
 /// The proof that a search ended with.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Derivation {
     /// The variables of the clauses.
     pub variables: Vec<DerivationVariable>,
@@ -81,6 +83,7 @@ impl DerivationVariable {
 
 /// A clause: at least one of its literals holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DerivedClause {
     /// The literals. The literal of the owner of a requirement comes first.
     pub literals: Vec<DerivedLiteral>,
@@ -90,6 +93,7 @@ pub struct DerivedClause {
 
 /// A literal: the value of a variable is one of these values, or none of them, whichever list is shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DerivedLiteral {
     /// The position of the variable in [`Derivation::variables`].
     pub variable: usize,

@@ -34,6 +34,11 @@
 //! [`find_repairs`] finds the cheapest repairs of a conflict. [`ModelPlan`] finds the requirements of the objects of a
 //! model.
 //!
+//! # Types that can grow
+//!
+//! Options, errors and results are `#[non_exhaustive]`. Two kinds of types are not: structs that callers build or have to
+//! know completely, and enums of which callers have to handle every case.
+//!
 //! ```
 //! use pkgres_manifest::{IndexRecord, Limits};
 //! use pkgres_resolver::{Request, Resolver, Step, Supply};

@@ -17,6 +17,7 @@ use crate::request::{Locked, ModelRoot, ObjectRequirement, PrereleasePolicy, Sol
 
 /// The requirements of the objects of a model, and the substitutions of missing versions.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PlannedModel {
     /// The model and the requirements of its objects.
     pub root: ModelRoot,
@@ -29,6 +30,7 @@ pub struct PlannedModel {
 
 /// A model that cannot be planned.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WrongModel {
     /// The errors, which are [`capped`].
     pub findings: Vec<Diagnostic>,
@@ -349,6 +351,7 @@ fn pinned(model: &ObjectModel, objects: &[Option<ObjectRequirement>]) -> BTreeSe
 
 /// The versions that may replace a pinned version that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Fallback {
     /// Report an error.
     #[default]
@@ -362,6 +365,7 @@ pub enum Fallback {
 
 /// A pin whose version is missing. The solver chooses what replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Substitution {
     /// The object.
     pub object: ObjectId,

@@ -32,6 +32,7 @@ const MAX_VERSIONS: usize = 24;
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
 /// override, which changes all requirements on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SuggestedChange {
     /// The package with the requirement. For an override, one of the packages whose requirement is
     /// overridden.

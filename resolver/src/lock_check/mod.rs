@@ -463,6 +463,7 @@ impl Staleness {
 
 /// The result of a lock check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct LockReport {
     /// The reasons why the lock is stale; empty if it is valid.
     pub stale: Vec<Staleness>,

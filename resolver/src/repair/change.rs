@@ -182,6 +182,7 @@ impl Change {
 
 /// A set of changes that makes a conflict solvable.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Repair {
     /// The changes, in the order of restrictions.
     pub changes: Vec<Change>,
@@ -192,6 +193,7 @@ pub struct Repair {
 /// The cost of a repair: the number of changes, then their kinds. Fields are compared in their order. (The command line
 /// lists repairs of one cost in another order: first those that it can apply.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
 pub struct Cost {
     /// The number of changes.
     pub changes: usize,

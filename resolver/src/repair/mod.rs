@@ -70,6 +70,7 @@ const MAX_CHANGES: usize = 5;
 
 /// The cheapest repairs of a conflict.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Repairs {
     /// The repairs: cheapest first, then by kind and name.
     pub found: Vec<Repair>,
@@ -81,6 +82,7 @@ pub struct Repairs {
 
 /// A requirement of a root that cannot repair a conflict alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Blocked {
     /// The requirement.
     pub restriction: Restriction,

@@ -43,6 +43,9 @@ pub struct Request {
 
 impl Request {
     /// A request with the default core library and without host releases and lock.
+    ///
+    /// Packages outside Murano require no core library. For these, set [`core`](Self::core) to `None`; otherwise, the
+    /// solver needs the releases of one, and each package requires it.
     pub fn new(root: IndexRecord) -> Self {
         Self::of_roots(vec![Root::Package(Box::new(root))])
     }
@@ -277,6 +280,8 @@ pub enum ClassRules {
 }
 
 /// The order of two stable versions, or of two prereleases.
+///
+/// Not `#[non_exhaustive]`: there is no third order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preference {
     /// The newer one.

@@ -12,6 +12,7 @@ use crate::universe::{ReleaseId, Universe};
 
 /// A root with its bound requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ResolvedRoot {
     /// The release, or the object model.
     pub owner: Owner,
@@ -22,6 +23,7 @@ pub struct ResolvedRoot {
 
 /// A release with its bound requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ResolvedPackage {
     /// The package.
     pub name: PackageName,
@@ -39,6 +41,7 @@ pub struct ResolvedPackage {
 
 /// A requirement with its chosen version.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BoundRequirement {
     /// The package.
     pub package: PackageName,
@@ -174,6 +177,7 @@ pub(super) fn digest(
 
 /// A path from a root to a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequirementPath {
     /// The root.
     pub root: Owner,
@@ -183,6 +187,7 @@ pub struct RequirementPath {
 
 /// A step of a path from a root to a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PathStep {
     /// The package.
     pub package: PackageName,

@@ -46,6 +46,7 @@ struct Solved {
 
 /// The effort for a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Stats {
     /// The number of steps of the solver.
     pub steps: u64,

@@ -14,6 +14,7 @@ use crate::universe::{PackageId, PolicyExclusion, ReleaseId, ReleaseRequirement,
 
 /// A package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SideBySide {
     /// The package.
     pub name: PackageName,
@@ -38,6 +39,7 @@ impl SideBySide {
 
 /// A requirement on a package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Requirer {
     /// The owner of the requirement.
     pub owner: Owner,
@@ -63,6 +65,7 @@ impl Requirer {
 
 /// A prerelease that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChosenPrerelease {
     /// The package.
     pub name: PackageName,
@@ -285,6 +288,7 @@ fn newest_excluded_stable(
 
 /// A release whose digest or source differs from what was locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArtifactChange {
     /// The package.
     pub name: PackageName,
@@ -326,6 +330,7 @@ impl ArtifactChange {
 
 /// A package that did not get its best candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compromise {
     /// The package.
     pub package: PackageName,

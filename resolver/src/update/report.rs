@@ -12,6 +12,7 @@ use crate::universe::Universe;
 
 /// The report of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpdateReport {
     /// The differences from the lock, by name.
     pub moved: Vec<Moved>,
@@ -62,6 +63,7 @@ impl UpdateReport {
 
 /// A package that moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Moved {
     /// The package.
     pub package: PackageName,
@@ -76,6 +78,7 @@ pub struct Moved {
 
 /// A version that a named package could not move to.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeldBack {
     /// The package.
     pub package: PackageName,

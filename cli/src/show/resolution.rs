@@ -128,6 +128,7 @@ pub(crate) fn unusual(
         name,
         version,
         because,
+        ..
     } in resolution.prereleases()
     {
         let reason = match because {

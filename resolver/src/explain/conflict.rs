@@ -19,7 +19,6 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 /// A conflict depends on the request and the metadata, but not on the number of steps that the
 /// search took.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Conflict {
     /// The kind of conflict.
     pub code: Code,
@@ -45,7 +44,6 @@ pub struct Conflict {
 
 /// One reason of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Reason {
     /// The kind of reason.
     pub kind: ReasonKind,

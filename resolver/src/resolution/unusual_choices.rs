@@ -39,7 +39,6 @@ impl SideBySide {
 
 /// A requirement on a package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Requirer {
     /// The owner of the requirement.
     pub owner: Owner,

@@ -12,7 +12,6 @@ use crate::universe::Universe;
 
 /// The report of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct UpdateReport {
     /// The differences from the lock, by name.
     pub moved: Vec<Moved>,

@@ -2,13 +2,14 @@
 //!
 //! A class name means the package's own class or, if there is none, the class of the first requirement that
 //! defines it, beginning with the core library. If no required package defines a class, it is an error to
-//! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported.
+//! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported; that no
+//! registry has it is.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, Package, PackageName, Spec, SuggestionEffort, Version,
+    ClassDefinition, ClassName, Package, PackageName, Requirement, Spec, SuggestionEffort, Version,
     did_you_mean, most_similar_name,
 };
 
@@ -55,6 +56,12 @@ pub trait RequiredPackages {
     fn newest_matching(&self, _package: &PackageName, _spec: &Spec) -> Option<Version> {
         None
     }
+
+    /// Whether it was looked for a version of the package that matches the spec, and there is none. Then it is said that
+    /// its classes were not checked.
+    fn is_missing(&self, _package: &PackageName, _spec: &Spec) -> bool {
+        false
+    }
 }
 
 /// The package that a name refers to.
@@ -62,7 +69,8 @@ enum Origin {
     Own,
     Required(PackageName),
     Nowhere,
-    Unknown,
+    /// This package may define it, and is unknown.
+    Unknown(PackageName),
 }
 
 pub(crate) fn check(
@@ -92,10 +100,11 @@ pub(crate) fn check(
         required,
         requirements: implicit.into_iter().chain(stated).collect(),
         used: core.cloned().into_iter().collect(),
-        any_unknown: false,
+        unknown: BTreeSet::new(),
     };
     names.check_classes(effort, findings);
     names.check_implemented(findings);
+    names.check_missing(findings);
     names.check_unused(findings);
 }
 
@@ -109,8 +118,8 @@ struct RequiredNames<'package> {
     requirements: Vec<(&'package PackageName, &'package Spec)>,
     /// The required packages that a name refers to.
     used: HashSet<PackageName>,
-    /// Whether it is unknown what a name refers to.
-    any_unknown: bool,
+    /// The required packages that are unknown, and may define what is named.
+    unknown: BTreeSet<PackageName>,
 }
 
 impl RequiredNames<'_> {
@@ -122,7 +131,7 @@ impl RequiredNames<'_> {
             }
             match defines(package, spec) {
                 Defines::Yes => return Origin::Required((*package).clone()),
-                Defines::Unknown => return Origin::Unknown,
+                Defines::Unknown => return Origin::Unknown((*package).clone()),
                 Defines::No => {}
             }
         }
@@ -152,7 +161,9 @@ impl RequiredNames<'_> {
             Origin::Required(package) => {
                 self.used.insert(package);
             }
-            Origin::Unknown => self.any_unknown = true,
+            Origin::Unknown(package) => {
+                self.unknown.insert(package);
+            }
             Origin::Nowhere => return false,
         }
         true
@@ -297,9 +308,28 @@ impl RequiredNames<'_> {
         }
     }
 
+    /// Reports requirements on packages that do not exist, and would have to define something that is named.
+    fn check_missing(&self, findings: &mut Vec<Diagnostic>) {
+        for requirement in &self.package.manifest.requirements {
+            let Requirement { package, spec, .. } = requirement;
+            if !self.unknown.contains(package) || !self.required.is_missing(package, spec) {
+                continue;
+            }
+            let message = format!(
+                "no registry has a version of `{package}` that `{}` allows, so what the classes take from it was not checked",
+                spec.written()
+            );
+            let finding = Diagnostic::warning(Code::ClassesNotRead, message);
+            findings.push(match &requirement.location {
+                Some(location) => finding.at(location.clone()),
+                None => finding,
+            });
+        }
+    }
+
     /// Reports requirements on packages that no name refers to.
     fn check_unused(&self, findings: &mut Vec<Diagnostic>) {
-        if self.any_unknown {
+        if !self.unknown.is_empty() {
             return;
         }
         for requirement in &self.package.manifest.requirements {

@@ -307,6 +307,13 @@ impl RequiredPackages for NoReleases {
 }
 
 impl RequiredPackages for KnownReleases<'_> {
+    fn is_missing(&self, package: &PackageName, spec: &Spec) -> bool {
+        let releases = self.known(package);
+        let is_missing = !releases.iter().any(|record| spec.matches(&record.version));
+        // What a registry that failed has is not known.
+        is_missing && self.errors.borrow().is_empty()
+    }
+
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
         self.any(package, spec, |record| record.exports(class))
     }

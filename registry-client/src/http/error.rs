@@ -201,6 +201,14 @@ impl RequestError {
         }
     }
 
+    /// The error of an exchange of a token. A server that rejects the token would need another one.
+    pub(super) fn of_token_exchange(mut self) -> Self {
+        if self.error.kind == ErrorKind::Rejected {
+            self.error.kind = ErrorKind::Denied;
+        }
+        self
+    }
+
     /// The error of a registry with this name. `address` is what `pkgres login` takes.
     pub(super) fn into_error(self, registry: &RegistryName, address: &str) -> RegistryError {
         RegistryError::Request {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use pkgres_manifest::read_json;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, Response, StatusCode};
 use url::Url;
@@ -168,7 +169,10 @@ pub(super) async fn classify(
                 status.as_u16()
             )
         }
-        _ => format!("it answers {status}"),
+        _ => match oauth_description(&body) {
+            Some(description) => format!("{description} ({})", status.as_u16()),
+            None => format!("it answers {status}"),
+        },
     };
     Err(match status.as_u16() {
         // The answer of a proxy: another token for the registry would not help.
@@ -190,6 +194,16 @@ pub(super) async fn classify(
         },
         _ => AttemptError::new(ErrorKind::Unreachable, reason),
     })
+}
+
+/// The description in an error of a server that exchanges tokens (RFC 6749, section 5.2).
+fn oauth_description(body: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct OauthError {
+        error_description: String,
+    }
+    let error: OauthError = read_json(body).ok()?;
+    Some(error.error_description)
 }
 
 /// Reads a body to its end. A body that is shorter than announced is an error.

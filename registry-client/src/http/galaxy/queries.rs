@@ -108,7 +108,8 @@ impl GalaxyRegistry {
             let answer: ExchangedToken = parse(&reply.body()?, "the answer to a token")?;
             checked(&answer.access_token).map_err(|error| malformed(error.to_string()))
         };
-        let token = self.transport.send(&request, read).await?;
+        let token = self.transport.send(&request, read).await;
+        let token = token.map_err(RequestError::of_token_exchange)?;
         let _ = self.transport.exchanged.set(token);
         Ok(())
     }

@@ -76,6 +76,27 @@ fn a_token_is_exchanged_where_its_owner_says() {
     );
 }
 
+/// The server says why, and another token would help.
+#[test]
+fn a_token_that_cannot_be_exchanged_is_denied() {
+    let fake = Fake::start(world().answers());
+    let answer = r#"{"error":"invalid_grant","error_description":"Token is not active"}"#;
+    let keycloak = Fake::start(|_| Reply::new(400, answer));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut options = options(folder.path());
+    options.credentials.token = Some(Secret::new("expired".to_owned()));
+    options.credentials.exchange = Some(TokenExchange {
+        url: format!("{}token", keycloak.address),
+        client_id: "cloud-services".to_owned(),
+    });
+    let finding = versions(&connect(&fake, options), "acme.net").expect_err("it is denied");
+    assert_eq!(finding.code, Code::Denied);
+    let message = &finding.message;
+    assert!(message.contains("Token is not active (400)"), "{message}");
+    let login = format!("`pkgres login galaxy:{}` stores a token", fake.address);
+    assert_eq!(finding.hints, [login]);
+}
+
 #[test]
 fn what_is_no_token_is_sent_nowhere() {
     let fake = Fake::start(world().answers());

@@ -6,11 +6,12 @@ use pkgres_checks::{check_classes, check_interface, check_manifest, check_valida
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
 use pkgres_manifest::{
-    ClassName, LOCK_FILE, PackageManifest, ReadOptions, Script, read_class_file,
-    read_interface_file, read_validation_file,
+    ClassName, LOCK_FILE, PackageManifest, Script, read_class_file, read_interface_file,
+    read_validation_file,
 };
 
 use crate::commands::deployment::check_resources_file;
+use crate::context::Context;
 use crate::invocation::quoted;
 use crate::read_manifest::folder_of;
 
@@ -43,7 +44,8 @@ fn requested_by_name(file: &Path) -> Option<ClassName> {
 /// Checks a single manifest, class file, interface file, validation file or resources file. A validation has
 /// validators, an interface has functions, and a resources file has resources of a package. It is a class file if it has
 /// keys that only class files have, or the key `Name` and none that only manifests have.
-pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
+pub(super) fn check_file(file: &Path, context: &Context) -> Vec<Diagnostic> {
+    let options = &context.read_options;
     let limit = options
         .limits
         .manifest_bytes
@@ -91,10 +93,9 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
             "{} is an object model, and not a file of a package",
             Escaped::new(&shown)
         );
-        let hint = format!(
-            "`pkgres pin --check {}` checks an object model and its pins",
-            quoted(file)
-        );
+        let words = format!("pin --check {}", quoted(file));
+        let command = context.invocation.command_for_none(&words);
+        let hint = format!("`{command}` checks an object model and its pins");
         return vec![Diagnostic::error(Code::PackageShape, message).hint(hint)];
     }
     // All files of a package are mappings.

@@ -246,7 +246,7 @@ impl<'run> Checker<'run> {
             Target::Package(folder) => (folder, read_package(folder, &self.context.read_options)),
             Target::Archive(file) => (file, read_archive(file, &self.context.read_options)),
             Target::File(file) => {
-                let findings = check_file(file, &self.context.read_options);
+                let findings = check_file(file, self.context);
                 self.findings.extend(findings);
                 return Ok(());
             }

@@ -2,8 +2,8 @@
 //!
 //! A class name means the package's own class or, if there is none, the class of the first requirement that
 //! defines it, beginning with the core library. If no required package defines a class, it is an error to
-//! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported; that no
-//! registry has it is.
+//! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported. That no
+//! registry has it is reported if a class may extend one of its classes.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -57,7 +57,7 @@ pub trait RequiredPackages {
         None
     }
 
-    /// Whether it was looked for a version of the package that matches the spec, and there is none. Then it is said that
+    /// Whether a version of the package that matches the spec was looked for, and there is none. Then it is said that
     /// its classes were not checked.
     fn is_missing(&self, _package: &PackageName, _spec: &Spec) -> bool {
         false
@@ -100,7 +100,8 @@ pub(crate) fn check(
         required,
         requirements: implicit.into_iter().chain(stated).collect(),
         used: core.cloned().into_iter().collect(),
-        unknown: BTreeSet::new(),
+        any_unknown: false,
+        unknown_parents: BTreeSet::new(),
     };
     names.check_classes(effort, findings);
     names.check_implemented(findings);
@@ -118,8 +119,10 @@ struct RequiredNames<'package> {
     requirements: Vec<(&'package PackageName, &'package Spec)>,
     /// The required packages that a name refers to.
     used: HashSet<PackageName>,
-    /// The required packages that are unknown, and may define what is named.
-    unknown: BTreeSet<PackageName>,
+    /// Whether it is unknown what a name refers to.
+    any_unknown: bool,
+    /// The required packages that are unknown, and may define what a class extends.
+    unknown_parents: BTreeSet<PackageName>,
 }
 
 impl RequiredNames<'_> {
@@ -161,9 +164,7 @@ impl RequiredNames<'_> {
             Origin::Required(package) => {
                 self.used.insert(package);
             }
-            Origin::Unknown(package) => {
-                self.unknown.insert(package);
-            }
+            Origin::Unknown(_) => self.any_unknown = true,
             Origin::Nowhere => return false,
         }
         true
@@ -183,6 +184,9 @@ impl RequiredNames<'_> {
                     && seen.insert(&named.value)
                 {
                     findings.extend(self.newest_lacks(package, named));
+                }
+                if is_parent && let Origin::Unknown(package) = &origin {
+                    self.unknown_parents.insert(package.clone());
                 }
                 let is_defined = self.record_use(origin);
                 if !is_defined {
@@ -308,15 +312,15 @@ impl RequiredNames<'_> {
         }
     }
 
-    /// Reports requirements on packages that do not exist, and would have to define something that is named.
+    /// Reports requirements on packages that do not exist, and would have to define what a class extends.
     fn check_missing(&self, findings: &mut Vec<Diagnostic>) {
         for requirement in &self.package.manifest.requirements {
             let Requirement { package, spec, .. } = requirement;
-            if !self.unknown.contains(package) || !self.required.is_missing(package, spec) {
+            if !self.unknown_parents.contains(package) || !self.required.is_missing(package, spec) {
                 continue;
             }
             let message = format!(
-                "no registry has a version of `{package}` that `{}` allows, so what the classes take from it was not checked",
+                "no registry has a version of `{package}` that `{}` allows, so what the classes extend was not checked",
                 spec.written()
             );
             let finding = Diagnostic::warning(Code::ClassesNotRead, message);
@@ -329,7 +333,7 @@ impl RequiredNames<'_> {
 
     /// Reports requirements on packages that no name refers to.
     fn check_unused(&self, findings: &mut Vec<Diagnostic>) {
-        if !self.unknown.is_empty() {
+        if self.any_unknown {
             return;
         }
         for requirement in &self.package.manifest.requirements {

@@ -297,12 +297,13 @@ mod tests {
         }
         assert_eq!(meant_variable("LOCKED"), None);
         for (name, setting) in [
-            ("PKGRES_PROVIDE", Some("provide")),
-            ("PKGRES_REQUIRED_VERSION", Some("required-version")),
-            ("PKGRES_LOCKED", None),
-            ("PROVIDE", None),
+            ("PROVIDE", Some("provide")),
+            ("REQUIRED_VERSION", Some("required-version")),
+            ("LOCKED", None),
         ] {
-            assert_eq!(setting_without_variable(name), setting, "{name}");
+            let variable = format!("{PREFIX}{name}");
+            assert_eq!(setting_without_variable(&variable), setting, "{name}");
+            assert_eq!(setting_without_variable(name), None, "{name}");
         }
     }
 }

@@ -322,13 +322,14 @@ fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized
         Escaped::path(&folder),
         named.join(", ")
     );
-    // The arguments of some commands are packages.
-    let named = "name one of them, or where packages are named, give `--manifest-path`";
     let hint = if ids.len() == 1 {
-        named.to_owned()
+        "name one of them".to_owned()
     } else {
         let options = ids.iter().map(|id| format!("`--ecosystem {id}`"));
-        format!("{named}, or choose with {}", sentence_list(options, "or"))
+        format!(
+            "name one of them, or choose with {}",
+            sentence_list(options, "or")
+        )
     };
     Err(Diagnostic::error(Code::Usage, message).hint(hint))
 }

@@ -523,6 +523,42 @@ fn a_class_of_versions_that_are_not_allowed_is_no_misspelling() {
     );
 }
 
+/// No package at all, although registries were asked.
+struct Missing;
+
+impl RequiredPackages for Missing {
+    fn defines(&self, _: &PackageName, _: &Spec, _: &ClassName) -> Defines {
+        Defines::Unknown
+    }
+
+    fn classes(&self, _: &PackageName) -> Vec<ClassName> {
+        Vec::new()
+    }
+
+    fn newest(&self, _: &PackageName) -> Option<Version> {
+        None
+    }
+
+    fn is_missing(&self, _: &PackageName, _: &Spec) -> bool {
+        true
+    }
+}
+
+/// What is only used excludes no version, so that the package may be of no interest here.
+#[test]
+fn a_missing_package_is_reported_if_a_class_may_extend_one_of_it() {
+    let manifest = format!("{HEAD}Require:\n  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
+    let found = |class: &str| {
+        let package = read(&manifest, &format!("{NAMESPACES}Name: App\n{class}"));
+        let findings = check_package(&package, None, &Missing).into_iter();
+        findings.map(|it| it.message).collect::<Vec<_>>()
+    };
+    let expected = "no registry has a version of `acme.Db` that `1` allows, so what the classes extend was not checked";
+    assert_eq!(found("Extends: db:Base\n"), [expected]);
+    let used = "Properties:\n  table:\n    Contract: $.class(db:Table)\n";
+    assert_eq!(found(used), [""; 0]);
+}
+
 /// A package whose version 1.1.0 lacks the class that 1.0.0 defines.
 struct Gone;
 

@@ -274,7 +274,7 @@ fn mistakes_have_places() {
         None,
         &[
             "Web/r.yaml:1:18: error[PK0105]: nothing says when the command has to run; hint: add `creates`, `unless`, `only_if` or `on_refresh`",
-            "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, and no text for a shell; hint: write it as in `[systemctl, reload, web]`",
+            "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, not a text for a shell; hint: write it as in `[systemctl, reload, web]`",
             "Web/r.yaml:1:84: error[PK0105]: the property `command` is missing",
             "Web/r.yaml:1:95: error[PK0105]: the property `target` is missing",
             "Web/r.yaml:1:118: error[PK0105]: `number` must be an integer of at least 0, not `x`",

@@ -120,6 +120,12 @@ fn a_command_is_undone_as_the_user_that_ran_it() {
     )
     .with_undo(Command::new("sh").arguments(["-c", "id -un >user; rm made"]));
     let changed = there_and_back(machine, "exec:make", &exec);
-    assert_eq!(changed, ["command: sh -c 'id -un >user; rm made'"]);
+    assert_eq!(
+        changed,
+        [
+            "state: done -> undone",
+            "undo: sh -c 'id -un >user; rm made'"
+        ]
+    );
     assert_eq!(debian.text("/srv/work/user"), "nobody\n");
 }

@@ -81,7 +81,7 @@ fn a_token_is_exchanged_where_its_owner_says() {
 fn a_token_that_cannot_be_exchanged_is_denied() {
     let fake = Fake::start(world().answers());
     let answer = r#"{"error":"invalid_grant","error_description":"Token is not active"}"#;
-    let keycloak = Fake::start(|_| Reply::new(400, answer));
+    let keycloak = Fake::start(move |_| Reply::new(400, answer));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut options = options(folder.path());
     options.credentials.token = Some(Secret::new("expired".to_owned()));

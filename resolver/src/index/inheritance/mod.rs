@@ -3,6 +3,11 @@
 //!
 //! This data is not stored in files, but derived when an index is compiled or opened, which takes
 //! about as long as validating stored data would.
+//!
+//! Without links and without separate classes, the search reads the classes of every release that it reaches, and
+//! checks all classes of every selection. Solving then takes four to seven times as long: 4.3 instead of 0.6 ms for
+//! 1,000 packages of 20 versions with classes, and 59 instead of 10 ms for 10,000. Solvers without classes would be
+//! faster (`cargo bench -p pkgres-benches --bench solve classes`).
 
 mod cycles;
 mod definers;

@@ -1,5 +1,7 @@
 //! Publishing packages.
 
+use std::path::Path;
+
 use pkgres_files::{RealFileSystem, make_folder, write_file};
 use pkgres_tests::collections::{artifact, file_name, form};
 
@@ -348,6 +350,19 @@ fn a_token_for_some_names_publishes_to_a_private_registry() {
     );
 }
 
+/// Writes a package with one class of its name. Returns its folder.
+fn write_package(folder: &Path, name: &str, version: &str, class: &str) -> String {
+    let manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: {name}\nVersion: {version}\nName: Web\n\
+         Require: {{io.murano: \">=0\"}}\nClasses: {{{name}: Main.yaml}}\n"
+    );
+    make_folder(&RealFileSystem, &folder.join("Classes")).expect("it is ours");
+    for (path, text) in [("manifest.yaml", &*manifest), ("Classes/Main.yaml", class)] {
+        write_file(&RealFileSystem, &folder.join(path), text.as_bytes()).expect("it is ours");
+    }
+    folder.to_str().expect("text").to_owned()
+}
+
 /// What only a person can judge does not stop a release, but is not silent either.
 #[test]
 fn publishing_says_that_there_are_differences_to_review() {
@@ -356,17 +371,13 @@ fn publishing_says_that_there_are_differences_to_review() {
     let user = User::new(&server);
     user.login();
     let package = |version: &str, contract: &str| {
-        let package = folder.path().join(version);
-        let manifest = format!(
-            "Format: 1.4\nType: Library\nFullName: org.acme.Web\nVersion: {version}\nName: Web\n\
-             Require: {{io.murano: \">=0\"}}\nClasses: {{org.acme.Web: Main.yaml}}\n"
-        );
         let class = format!("Name: org.acme.Web\nProperties: {{port: {{Contract: {contract}}}}}\n");
-        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
-        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
-            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
-        }
-        package.to_str().expect("text").to_owned()
+        write_package(
+            &folder.path().join(version),
+            "org.acme.Web",
+            version,
+            &class,
+        )
     };
     user.does(&["publish", &package("1.0.0", "$.int()")]);
     let next = package("1.0.1", "$.int().check($ > 9)");
@@ -390,17 +401,8 @@ fn publishing_a_similar_name_warns() {
     let user = User::new(&server);
     user.login();
     let package = |name: &str| {
-        let package = folder.path().join(name);
-        let manifest = format!(
-            "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"1.0.0\"\nName: Web\n\
-             Require: {{io.murano: \">=0\"}}\nClasses: {{{name}: Main.yaml}}\n"
-        );
         let class = format!("Name: {name}\n");
-        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
-        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
-            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
-        }
-        package.to_str().expect("text").to_owned()
+        write_package(&folder.path().join(name), name, "1.0.0", &class)
     };
     let run = user.does(&["publish", &package("org.acme.Web")]);
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
